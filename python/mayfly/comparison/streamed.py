@@ -1,0 +1,194 @@
+"""What is told of a run of a stream: its summary, files, tables and sentences."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mayfly.comparison.comparison import SCHEMA
+from mayfly.discipline_registry import Discipline
+from mayfly.errors import MayflyError
+from mayfly.scenario.scenario import Scenario, load_scenario
+from mayfly.show.table import Table
+from mayfly.simulate.run import Progress, named
+from mayfly.simulate.streamed import RecordsFile, StreamRun, run_stream, source_of
+from mayfly.simulate.tables import FILES
+from mayfly.text.folder import filled, write_table
+
+_COUNTERS = ("drops", "marks", "queue_mean_packets", "cpu_s", "packet_hops")
+
+
+@dataclass(frozen=True)
+class StreamAnswer:
+    """A run of a stream, told.
+
+    Parameters
+    ----------
+    summary : dict
+        What ``summary.json`` holds.
+    files : dict of str
+        Paths of what was written.
+    """
+
+    summary: dict[str, Any]
+    files: dict[str, str]
+
+    def document(self) -> dict[str, Any]:
+        """The figures of the only discipline at the top level, and the summary."""
+        return {**self.summary["disciplines"][0], **self.summary}
+
+    def tables(self) -> list[Table]:
+        """Response times by size."""
+        row = self.summary["disciplines"][0]
+        lines = [
+            (name, f"{part['flows']:,}", *_cells(part))
+            for name, part in (("all", row["all"]), ("short", row["short"]), ("long", row["long"]))
+            if part["flows"]
+        ]
+        sized = [
+            (f"{part['from_packets']:,} to {part['below_packets'] - 1:,}", f"{part['flows']:,}", *_cells(part))
+            for part in row["by_size"]
+        ]
+        heads = ("transfers", "complete", "mean", "95 % CI", "median", "p95", "p99")
+        return [Table("Response time by size, full segments", heads, (*lines, *sized), narrow="fold")]
+
+    def sentences(self) -> list[str]:
+        """What the table means, and how exact it is."""
+        row = self.summary["disciplines"][0]
+        sketch = row["sketch"]
+        off = max(row["short"]["off_by_at_most_s"], row["long"]["off_by_at_most_s"])
+        return [
+            f"{row['flows_completed']:,} of {self.summary['workload']['flows']:,} transfers were complete under "
+            f"{row['label']}, which used {row['utilisation']:.1%} of the link.",
+            "Means are exact"
+            + (f", those of short and long to {off:.2g} s" if off > 0 else "")
+            + f"; quantiles come from sketches and are off by at most {sketch['bound']:.1%} of their value.",
+        ]
+
+
+def _cells(part: dict[str, Any]) -> tuple[str, ...]:
+    def text(value: float | None) -> str:
+        return "" if value is None else f"{value:.3g} s"
+
+    quantiles = part.get("quantiles_s", {})
+    ends = part["ci95"]
+    interval = "" if ends is None else f"[{ends[0]:.3g}, {ends[1]:.3g}]"
+    return (text(part["mean_s"]), interval, *(text(quantiles.get(name)) for name in ("p50", "p95", "p99")))
+
+
+def simulate_stream(
+    scenario: Scenario | str | os.PathLike[str],
+    discipline: str,
+    out: str | os.PathLike[str],
+    flows: Path | None = None,
+    *,
+    records: bool = True,
+    progress: Progress | None = None,
+) -> StreamAnswer:
+    """Runs one discipline on a stream and writes ``flows.parquet``, ``samples.parquet`` and ``summary.json``.
+
+    Parameters
+    ----------
+    scenario : Scenario or str or path
+        A scenario, its file, or the name of a ready one.
+    discipline : str
+        Such as ``"efd(threshold=40000)"``.
+    out : path
+        Folder of the files, which appear when all are complete.
+    flows : path, optional
+        A flow list, CSV or Parquet, ascending by start, in place of the workload.
+    records : bool
+        Write ``flows.parquet``.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    StreamAnswer
+
+    Raises
+    ------
+    MayflyError
+        Whatever is refused, in one line.
+    """
+    scenario = scenario if isinstance(scenario, Scenario) else load_scenario(scenario)
+    chosen = named([discipline])
+    if len(chosen) > 1:
+        raise MayflyError(f"discipline = '{discipline}': must be one; `mayfly compare` runs several")
+    source = source_of(scenario, flows)
+    names = {"flows": "flows.parquet"} if records else {}
+    names |= {"samples": "samples.parquet", "summary": "summary.json"}
+    files = {key: str(Path(out) / name) for key, name in names.items()}
+    with filled(out, names.values()) as partial:
+        with _written(partial / "flows.parquet", records) as file:
+            found = run_stream(
+                scenario, chosen[0], source, taken=None if file is None else file.write, progress=progress
+            )
+        how = {"compression_level": 1, "metadata": FILES["samples"].metadata()}
+        write_table(found.samples, partial / names["samples"], **how)
+        summary = summary_of(scenario, chosen[0], found)
+        text = json.dumps(summary | {"files": files}, indent=1, allow_nan=False)
+        (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
+    return StreamAnswer(summary, files)
+
+
+@contextmanager
+def _written(path: Path, records: bool) -> Iterator[RecordsFile | None]:
+    """The file of the records, complete behind the body."""
+    file = RecordsFile(path) if records else None
+    yield file
+    if file is not None:
+        file.close()
+
+
+def summary_of(scenario: Scenario, discipline: Discipline, found: StreamRun) -> dict[str, Any]:
+    """What ``summary.json`` holds of a stream: keys and figures of that of a list as far as there are such.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What ran.
+    discipline : Discipline
+        Of the forward queue.
+    found : StreamRun
+        The run.
+
+    Returns
+    -------
+    dict
+    """
+    figures, counters = found.figures, found.counters
+    whole = {name: figures[name] for name in ("mean_s", "ci95", "quantiles_s")}
+    row = {
+        "id": discipline.id,
+        "family": discipline.family,
+        "label": discipline.label,
+        "options": discipline.options,
+        "short": figures["short"],
+        "long": figures["long"],
+        "all": {"flows": figures["flows_completed"], **whole},
+        "by_size": figures["by_size"],
+        **{name: figures[name] for name in figures if name.startswith(("flows_", "unfinished_"))},
+        "retransmits": figures["retransmits"],
+        "timeouts": figures["timeouts"],
+        "utilisation": counters["utilisation"],
+        **{name: counters[name] for name in _COUNTERS},
+        "flow_table": {name: counters[f"flow_table_{name}"] for name in ("mean", "max", "bytes")},
+        "throughput_mbps": {way: counters[f"throughput_{way}_mbps"] for way in ("down", "up")},
+        "sketch": {"kind": "DDSketch", "bound": figures["sketch_bound"], "size_step": figures["size_step"]},
+    }
+    return {
+        "schema": SCHEMA,
+        "command": "simulate",
+        "stream": True,
+        "scenario": scenario.model_dump(mode="json"),
+        "seed": scenario.seed,
+        "replications": 1,
+        "duration_s": scenario.duration,
+        "workload": {"flows": figures["flows"], "bytes": figures["bytes"]},
+        "transport": {"preset": scenario.tcp.preset, "other": None},
+        "disciplines": [row],
+    }

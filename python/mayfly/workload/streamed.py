@@ -1,0 +1,314 @@
+"""Flow lists as streams: batches of a list that is never in memory as a whole.
+
+Principle: every source of randomness has a stream of its own and takes one uniform number for each flow
+(:mod:`mayfly.workload.arrivals`), so that numbers drawn batch by batch are those drawn at once, to the last bit: a drawn
+stream is the list that :func:`mayfly.workload.mix.synthetic` draws from the same seed. Where the load is exact, a first
+pass over sizes and gaps finds how many transfers there are. Cost: some 0.1 us per flow of a drawn stream beside the
+checks of a list; memory of one batch.
+"""
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mayfly.arrays import Floats, Integers, Numbers
+from mayfly.errors import MayflyError
+from mayfly.text.parquet import MAGIC
+from mayfly.text.readable import printable
+from mayfly.workload import lists
+from mayfly.workload.arrivals import arrival_rate, choice, exponential, stream
+from mayfly.workload.hosts import Hosts, directed, host_series
+from mayfly.workload.renewal import Poisson
+from mayfly.workload.sources.transfers import LARGEST_BYTES, Transfers, whole
+
+BATCH = 1 << 16
+"""Flows of a batch."""
+
+MOST = 2**32 - 1
+"""Flows of a stream."""
+
+_NAMES = ("transfers", 0)
+
+
+def drawn(
+    transfers: Transfers,
+    *,
+    duration_s: float,
+    seed: int,
+    senders: Hosts,
+    receivers: Hosts,
+    mss: int = 1460,
+    header_bytes: int = 40,
+) -> Iterator[pl.DataFrame]:
+    """The list of Poisson transfers that this seed draws, in batches.
+
+    Parameters
+    ----------
+    transfers : Transfers
+        Without parts, users, group and transport.
+    duration_s : float
+        Flows start in [0, duration_s), s, > 0.
+    seed : int
+        Of the run.
+    senders, receivers : sequence
+        End points.
+    mss, header_bytes : int
+        Payload of a full TCP packet and header of every TCP packet, bytes.
+
+    Returns
+    -------
+    iterator of polars.DataFrame, shape (at most `BATCH`, 14)
+        Normalised flow lists; together the list that :func:`mayfly.workload.mix.synthetic` gives.
+
+    Raises
+    ------
+    MayflyError
+        A workload that is no such stream, or a load that cannot be.
+
+    Examples
+    --------
+    >>> from mayfly.laws.sizes import wired
+    >>> from mayfly.workload.mix import synthetic
+    >>> laws, sides = Transfers(wired(), 8e6), {"senders": range(1, 6), "receivers": range(8, 13)}
+    >>> parts = drawn(laws, duration_s=50.0, seed=7, **sides)
+    >>> pl.concat(parts).equals(synthetic(laws, duration_s=50.0, seed=7, **sides))
+    True
+    """
+    refuse(transfers)
+    load_bps, law = transfers.load_bps, transfers.law
+    if load_bps is None:
+        raise MayflyError("load: must be given")
+    if not math.isfinite(law.mean_packets()):
+        raise MayflyError(f"load = {load_bps}: the sizes have no finite mean: must have a tail exponent above 1")
+    wire = mss + header_bytes
+    rate = arrival_rate(load_bps, law.mean_packets() * wire)
+    if not rate * duration_s <= MOST / 2:
+        raise MayflyError(f"rate x duration_s = {rate * duration_s:.6g}: must be at most {MOST // 2} arrivals in a stream")
+    if transfers.exact_load:
+        starts = _filling(transfers, load_bps * duration_s / 8 / wire, rate * duration_s, duration_s, seed)
+    else:
+        starts = _poisson(seed, rate, duration_s)
+    return _placed(transfers, starts, duration_s, seed, (senders, receivers), mss)
+
+
+def _placed(
+    transfers: Transfers, starts: Iterator[Floats], duration_s: float, seed: int, hosts: tuple[Hosts, Hosts], mss: int
+) -> Iterator[pl.DataFrame]:
+    """Flows with these starts."""
+    law, sizes, directions = transfers.law, stream(seed, "sizes"), stream(seed, "directions")
+    sides = [
+        (host_series(side, *hosts), stream(seed, name, *_NAMES))
+        for name, side in zip(("senders", "receivers"), hosts, strict=True)
+    ]
+    first = 0
+    for part in starts:
+        n = len(part)
+        size_bytes = np.minimum(whole(law.sample(sizes, n)), LARGEST_BYTES // mss) * mss
+        up = directions.random(n) < transfers.up_share
+        rows = pl.DataFrame({"start_s": part, "size_bytes": size_bytes, "direction": np.where(up, "up", "down")})
+        left, right = (side.gather(choice(rng, len(side), n)) for side, rng in sides)
+        placed = directed(rows, left, right).with_columns(flow_id=pl.int_range(first, first + n, dtype=pl.Int64))
+        yield lists.flow_list(placed, mss=mss, source="workload")
+        first += n
+    if first == 0:
+        raise MayflyError(f"no flows in {duration_s} s: must be at least one flow")
+
+
+def refuse(transfers: Transfers) -> None:
+    """Refuses transfers that are not drawn as a stream.
+
+    Raises
+    ------
+    MayflyError
+        They have other arrivals, or flows with something of their own.
+    """
+    given = {
+        "arrivals": None if isinstance(transfers.arrivals, Poisson) else type(transfers.arrivals).__name__,
+        "part": transfers.parts or None,
+        "users": transfers.users,
+        "group": transfers.group,
+        "transport": transfers.transport,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise MayflyError(f"workload.{name}: must be left out of a stream, whose transfers are Poisson and alike")
+
+
+def _batches(n: int) -> Iterator[int]:
+    """Sizes of the batches of ``n`` flows."""
+    for first in range(0, n, BATCH):
+        yield min(BATCH, n - first)
+
+
+def _sums(parts: Iterator[Floats]) -> Iterator[Floats]:
+    """Cumulative sums, added in the same order as those of all numbers at once."""
+    before = np.zeros(0)
+    for part in parts:
+        sums = np.cumsum(np.concatenate([before, part]))[len(before) :]
+        before = sums[-1:]
+        yield sums
+
+
+def _poisson(seed: int, rate: float, duration_s: float) -> Iterator[Floats]:
+    """Starts of :func:`mayfly.workload.arrivals.poisson`."""
+    rng = stream(seed, "arrivals")
+    for sums in _sums(exponential(rng, BATCH) for _ in iter(int, 1)):
+        times = sums / rate
+        yield times[times < duration_s]
+        if not times[-1] < duration_s:
+            return
+
+
+def _filling(transfers: Transfers, packets: float, expected: float, duration_s: float, seed: int) -> Iterator[Floats]:
+    """Starts of transfers whose sizes come nearest to so many packets."""
+    n = _nearest(transfers, packets, expected, seed)
+    rng = stream(seed, "arrivals")
+    for sums in _sums(exponential(rng, size) for size in _batches(n + 1)):
+        total = sums[-1]
+    rng = stream(seed, "arrivals")
+    for sums in _sums(exponential(rng, size) for size in _batches(n)):
+        yield sums / total * duration_s
+
+
+def _nearest(transfers: Transfers, packets: float, expected: float, seed: int) -> int:
+    """How many sizes :func:`mayfly.workload.sources.transfers.up_to` takes."""
+    rng, taken, before = stream(seed, "sizes"), 0, 0
+    while True:
+        sums = before + np.cumsum(whole(transfers.law.sample(rng, BATCH)))
+        reached = int(np.searchsorted(sums, packets))
+        if reached == len(sums):
+            taken, before = taken + len(sums), int(sums[-1])
+            continue
+        last = before if reached == 0 else int(sums[reached - 1])
+        # Of two that are as near, the first.
+        nearest = taken + reached + (abs(int(sums[reached]) - packets) < abs(last - packets))
+        return max(1, nearest)
+
+
+class File:
+    """A flow list file, ascending by start, that is read in batches.
+
+    Parameters
+    ----------
+    path : path
+        CSV or Parquet, told apart by content.
+    mss : int
+        Payload of a full packet, bytes.
+    duration_s : float
+        Flows that start later are left out, s.
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be read, or has columns that no stream has.
+    """
+
+    def __init__(self, path: Path, mss: int, duration_s: float):
+        self.path, self.mss, self.duration_s = Path(path), mss, duration_s
+        self.source = printable(path)
+        try:
+            with self.path.open("rb") as file:
+                self.is_parquet = file.read(len(MAGIC)) == MAGIC
+        except OSError as error:
+            raise MayflyError(f"{self.source}: cannot be read: {error.strerror}") from None
+
+    def scan(self) -> pl.LazyFrame:
+        """The file as it is."""
+        if self.is_parquet:
+            return pl.scan_parquet(self.path, glob=False)
+        types = {name: kind.dtype for name, kind in lists.COLUMNS.items() if isinstance(kind, lists.Number)}
+        return pl.scan_csv(self.path, infer_schema=False, schema_overrides=types, glob=False)
+
+    def hosts(self) -> tuple[Hosts, Hosts]:
+        """Hosts of the two sides, senders of what goes down first; one pass over three columns."""
+        try:
+            frame = self.scan()
+            names = frame.collect_schema().names()
+            if "direction" in names and frame.select(pl.col("direction").str.starts_with("u").any()).collect().item():
+                up = pl.col("direction").str.starts_with("u").fill_null(False)
+            else:
+                up = pl.lit(False)
+            sides = []
+            for down, other in (("src", "dst"), ("dst", "src")):
+                ends = [
+                    pl.col(name).cast(pl.String) if name in names else pl.lit({"src": "1", "dst": "2"}[name])
+                    for name in (down, other)
+                ]
+                side = frame.select(pl.when(up).then(ends[1]).otherwise(ends[0]).alias("host"))
+                sides.append(side.unique().collect(engine="streaming")["host"].sort().to_list())
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise self._refused(error) from None
+        return sides[0], sides[1]
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Normalised flow lists.
+
+        Raises
+        ------
+        MayflyError
+            A value is refused, or a flow is none that a stream has.
+        """
+        first = 0
+        try:
+            for frame in self.scan().collect_batches(chunk_size=BATCH, maintain_order=True):
+                if "flow_id" not in frame.columns:
+                    frame = frame.with_columns(flow_id=pl.int_range(first, first + frame.height, dtype=pl.Int64))
+                if frame.height == 0:
+                    continue
+                first += frame.height
+                flows = lists.flow_list(frame, mss=self.mss, source=f"{self.source}, up to row {first}")
+                refuse_flows(flows, self.source)
+                kept = flows.filter(pl.col("start_s") < self.duration_s)
+                if kept.height:
+                    yield kept
+                if kept.height < flows.height:
+                    return
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise self._refused(error) from None
+
+    def _refused(self, error: Exception) -> MayflyError:
+        return MayflyError(f"{self.source}: cannot be read: {str(error).splitlines()[0]}")
+
+
+def refuse_flows(flows: pl.DataFrame, source: str) -> None:
+    """Refuses flows that are not plain transfers.
+
+    Raises
+    ------
+    MayflyError
+        Datagrams, scripts, groups, stages or transports of their own.
+    """
+    if (flows["protocol"] == "udp").any():
+        raise MayflyError(f"{source}: protocol = udp: must be tcp in a stream")
+    for name in ("group", "stage", "after", *lists.WHERE_GIVEN):
+        if name in flows.columns and flows[name].null_count() < flows.height:
+            raise MayflyError(f"{source}: column {name}: must be left out of a stream")
+
+
+def numbers(flows: pl.DataFrame, sides: tuple[Hosts, Hosts]) -> tuple[Integers, Integers]:
+    """Indices of the end points among all hosts of their side, ordered as text.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        A normalised flow list.
+    sides : pair of sequences
+        All hosts there are.
+
+    Returns
+    -------
+    src, dst : ndarray, shape (n_flows,), uint32
+    """
+    tables = [{name: place for place, name in enumerate(sorted(map(str, side)))} for side in sides]
+    up = (flows["direction"] == "up").to_numpy()
+
+    def placed(column: str, side: int) -> Numbers:
+        # Those of the other side get any number, which nobody reads.
+        return flows[column].cast(pl.String).replace_strict(tables[side], default=0, return_dtype=pl.UInt32).to_numpy()
+
+    if not up.any():
+        return placed("src", 0), placed("dst", 1)
+    return np.where(up, placed("src", 1), placed("src", 0)), np.where(up, placed("dst", 0), placed("dst", 1))
