@@ -221,6 +221,19 @@ impl Streamed {
         Streamed { mss, by_size, is_in_steps: false, all: sketch(), bins, counts }
     }
 
+    /// A flow begins.
+    pub fn begin(&mut self, size_bytes: u64) {
+        self.counts.flows += 1;
+        self.counts.bytes += if size_bytes < ENDLESS { size_bytes } else { 0 };
+    }
+
+    /// A flow that began is not complete at the end.
+    pub fn unfinished(&mut self, size_bytes: u64) {
+        self.counts.unfinished += 1;
+        self.counts.endless += u64::from(size_bytes >= ENDLESS);
+        self.counts.unfinished_bytes += if size_bytes < ENDLESS { size_bytes } else { 0 };
+    }
+
     /// Takes a flow that is complete, by its size, bytes, and its response time.
     pub fn add(&mut self, size_bytes: u64, time: Time) {
         let packets = size_bytes.div_ceil(self.mss.into());
@@ -333,19 +346,12 @@ fn classes(sizes: &[(u64, &Times)], bytes: u128) -> [ClassFigures; 2] {
 
 impl Sink for Streamed {
     fn take(&mut self, _: u32, flow: &FlowSpec, record: &FlowRecord) -> Result<(), String> {
-        let counts = &mut self.counts;
-        counts.flows += 1;
-        counts.retransmits += record.retransmits;
-        counts.timeouts += u64::from(record.timeouts);
-        let ends = flow.size_bytes < ENDLESS;
-        if ends {
-            counts.bytes += flow.size_bytes;
-        }
+        self.begin(flow.size_bytes);
+        self.counts.retransmits += record.retransmits;
+        self.counts.timeouts += u64::from(record.timeouts);
         if record.finish == Time::NEVER {
-            counts.unfinished += 1;
-            counts.endless += u64::from(!ends);
-            counts.unfinished_bytes += if ends { flow.size_bytes } else { 0 };
-            counts.unfinished_delivered += record.delivered_bytes;
+            self.unfinished(flow.size_bytes);
+            self.counts.unfinished_delivered += record.delivered_bytes;
         } else {
             self.add(flow.size_bytes, record.finish - flow.start);
         }

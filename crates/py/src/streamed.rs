@@ -2,11 +2,13 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::RecordBatchReader;
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
-use metrics::Streamed;
+use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
+use jobs::{Lagged, Lags};
+use metrics::{Service, Streamed};
 use netsim::{ConfigError, FlowRecord, FlowSpec};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
@@ -17,6 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator};
 use settings::Settings;
 use tables::record;
+use units::Time;
 
 use crate::output::as_dictionary;
 use crate::simulate::{Control, FlowArrays, refused};
@@ -69,7 +72,7 @@ impl Feed<'_> {
 }
 
 impl netsim::Feed for Feed<'_> {
-    fn next(&mut self) -> Result<Option<FlowSpec>, String> {
+    fn next_flow(&mut self) -> Result<Option<FlowSpec>, String> {
         if let Some(flow) = self.batch.next() {
             return Ok(Some(flow));
         }
@@ -135,7 +138,7 @@ pub fn run_streamed<'py>(
     let output = py.detach(|| {
         let output = netsim::run_streamed(&run, hosts, &mut feed, &mut sink, &control)?;
         sink.pass_on().map_err(ConfigError::Stream)?;
-        Ok(output)
+        Ok::<_, ConfigError>(output)
     });
     let told = raised.lock().ok().and_then(|mut raised| raised.take());
     let output = match (output, told) {
@@ -146,12 +149,53 @@ pub fn run_streamed<'py>(
     Ok((as_dictionary(py, &output)?, as_json(&sink.figures.figures())?))
 }
 
+/// Serves the transfers of `batches`, as of [`run_streamed`], by the fluid engine: `levels` as of
+/// [`crate::jobs::JobServer`], or the lags of users, of flows and the pace of `lfq` with whether pairs of hosts are users;
+/// `with_path` adds what each takes alone. Returns the figures, JSON.
+///
+/// # Errors
+/// As of [`run_streamed`].
+#[pyfunction]
+pub fn run_fluid(
+    py: Python<'_>,
+    settings: &str,
+    levels: Vec<(String, f64)>,
+    lags: Option<(f64, f64, f64, bool)>,
+    with_path: bool,
+    batches: &Bound<'_, PyAny>,
+    control: &Control,
+) -> PyResult<String> {
+    let run = settings::read::<Settings>(settings).map_err(refused)?.into_run().map_err(refused)?;
+    let told = |error: &dyn std::fmt::Display| PyValueError::new_err(error.to_string());
+    let service = || match lags {
+        Some((user, job, pace, of_pairs)) => {
+            let server = Lagged::new(Lags { user, job, pace }, &[]).map_err(|error| told(&error))?;
+            Ok(Service::Lagged { server: Box::new(server), of_pairs })
+        }
+        None => crate::jobs::server(&levels).map(|server| Service::Levels(Box::new(server))),
+    };
+    let services = [service()?, service()?];
+    let (control, raised) = (Arc::clone(&control.0), Raised::default());
+    let mut feed = Feed { batches: batches.try_iter()?.unbind(), batch: Vec::new().into_iter(), raised: &raised };
+    let look = |now: Time| {
+        control.reached_ns.store(now.0, Ordering::Relaxed);
+        control.cancel.load(Ordering::Relaxed)
+    };
+    let found = py.detach(|| metrics::fluid(&run, services, with_path, &mut feed, &look));
+    let raised = raised.lock().ok().and_then(|mut raised| raised.take());
+    match (found, raised) {
+        (Ok(figures), _) => as_json(&figures),
+        (Err(_), Some(error)) => Err(error),
+        (Err(error), None) => Err(refused(error)),
+    }
+}
+
 /// A Parquet file that is written table by table.
 #[pyclass]
 pub struct ParquetBatches {
     path: PathBuf,
     metadata: Vec<(String, String)>,
-    writer: Option<ArrowWriter<File>>,
+    writer: Mutex<Option<ArrowWriter<File>>>,
 }
 
 impl ParquetBatches {
@@ -165,18 +209,19 @@ impl ParquetBatches {
     /// The file has these pairs as its metadata, and the columns of the first table.
     #[new]
     fn make(path: PathBuf, metadata: Vec<(String, String)>) -> ParquetBatches {
-        ParquetBatches { path, metadata, writer: None }
+        ParquetBatches { path, metadata, writer: Mutex::new(None) }
     }
 
     /// Writes the rows of a table that speaks the Arrow C data interface.
-    fn write(&mut self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn write(&self, py: Python<'_>, table: &Bound<'_, PyAny>) -> PyResult<()> {
         let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
         let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
         #[expect(unsafe_code, reason = "the capsule holds such a stream, which nobody else takes")]
-        let reader = unsafe { ArrowArrayStreamReader::from_raw(stream.as_ptr()) };
+        let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
         let mut reader = reader.map_err(|error| PyValueError::new_err(error.to_string()))?;
         py.detach(move || {
-            if self.writer.is_none() {
+            let mut open = self.writer.lock().map_err(Self::failed)?;
+            if open.is_none() {
                 let pair = |(key, value): &(String, String)| KeyValue::new(key.clone(), value.clone());
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::SNAPPY)
@@ -184,17 +229,16 @@ impl ParquetBatches {
                     .set_key_value_metadata(Some(self.metadata.iter().map(pair).collect()))
                     .build();
                 let file = File::create(&self.path).map_err(Self::failed)?;
-                self.writer =
-                    Some(ArrowWriter::try_new(file, reader.schema(), Some(properties)).map_err(Self::failed)?);
+                *open = Some(ArrowWriter::try_new(file, reader.schema(), Some(properties)).map_err(Self::failed)?);
             }
-            let Some(writer) = &mut self.writer else { return Ok(()) };
+            let Some(writer) = open.as_mut() else { return Ok(()) };
             reader.try_for_each(|batch| writer.write(&batch.map_err(Self::failed)?).map_err(Self::failed))
         })
     }
 
     /// Writes the end of the file.
-    fn close(&mut self, py: Python<'_>) -> PyResult<()> {
-        let writer = self.writer.take();
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let writer = self.writer.lock().map_err(Self::failed)?.take();
         py.detach(|| writer.map_or(Ok(()), |writer| writer.close().map(|_| ()).map_err(Self::failed)))
     }
 }

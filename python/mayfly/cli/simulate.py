@@ -1,7 +1,7 @@
 """The command ``mayfly simulate``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -22,9 +22,6 @@ from mayfly.cli.options import (
     with_traces,
 )
 from mayfly.cli.session import Session
-
-if TYPE_CHECKING:
-    from mayfly.scenario.scenario import Scenario
 
 
 def simulate(
@@ -51,9 +48,16 @@ def simulate(
         bool | None,
         typer.Option(
             "--stream/--no-stream",
-            help="Flows as a stream: memory of those alive, summary by sketches; by default from 2 million transfers on",
+            help="Flows as a stream: memory of those alive, figures by sketches; by default above 2 million transfers",
         ),
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What runs it: simulator; fluid, transfers of a stream as jobs of a queue; both, with its errors",
+        ),
+    ] = "simulator",
     no_flows: Annotated[bool, typer.Option("--no-flows", help="With a stream: no flows.parquet")] = False,
     models: Models = False,
     models_path: ModelsPath = False,
@@ -63,6 +67,7 @@ def simulate(
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
     from mayfly.comparison.comparison import run
+    from mayfly.comparison.stream_choice import choose_stream
     from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
 
@@ -70,41 +75,22 @@ def simulate(
     loaded = load_scenario(scenario, with_traces(changed, trace_flow))
     refuse_without_models(loaded, models or models_path)
     lists_only = {"--pcap": pcap, "--models": models, "--models-path": models_path, "--trace-drops": trace_drops}
-    if streams(loaded, flows, stream, no_flows, session, lists_only):
+    choice = choose_stream(loaded, flows, asked=stream, engine=engine, no_flows=no_flows, lists_only=lists_only)
+    if choice.reason:
+        session.say(choice.reason)
+    if choice.is_stream:
         from mayfly.comparison.streamed import simulate_stream
 
         with session.progress(f"simulate {discipline}") as progress:
-            answer = simulate_stream(loaded, discipline, out, flows, records=not no_flows, progress=progress)
+            answer = simulate_stream(
+                loaded, discipline, out, flows, records=not no_flows, engine=engine, progress=progress
+            )
         session.tell(answer, {"files": answer.files}, [f"summary: {answer.files['summary']}"])
         return
     with session.progress(f"simulate {discipline}") as progress:
         recording = None if pcap is None else Recording(pcap, pcap_side)
         result = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops, recording=recording)
     session.finish(with_models(result, models, models_path), report=False, single=True)
-
-
-def streams(
-    scenario: "Scenario", flows: Path | None, asked: bool | None, no_flows: bool, session: Session, lists_only: dict[str, Any]
-) -> bool:
-    """Whether a run is one of a stream: it was asked for, or has very many flows and nothing that a stream has not."""
-    from mayfly.errors import MayflyError
-
-    given = next((name for name, value in lists_only.items() if value), None)
-    if asked is None and not no_flows:
-        if flows is not None or given is not None or scenario.replications > 1:
-            return False
-        from mayfly.simulate.streamed import ABOVE, expected_transfers, has_stream
-
-        expected = expected_transfers(scenario)
-        if expected < ABOVE or not has_stream(scenario):
-            return False
-        session.say(f"{expected:.3g} transfers are expected: they run as a stream; --no-stream has them as a list")
-        return True
-    if no_flows and not asked:
-        raise MayflyError("--no-flows: must be given with --stream")
-    if asked and given is not None:
-        raise MayflyError(f"{given}: must be left out with --stream")
-    return bool(asked)
 
 
 def register(app: typer.Typer) -> None:

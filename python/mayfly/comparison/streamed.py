@@ -13,11 +13,13 @@ from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.show.table import Table
+from mayfly.simulate.fluid import beside, run_fluid
 from mayfly.simulate.run import Progress, named
 from mayfly.simulate.streamed import RecordsFile, StreamRun, run_stream, source_of
 from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
 
+ENGINES = ("simulator", "fluid", "both")
 _COUNTERS = ("drops", "marks", "queue_mean_packets", "cpu_s", "packet_hops")
 
 
@@ -53,16 +55,35 @@ class StreamAnswer:
             for part in row["by_size"]
         ]
         heads = ("transfers", "complete", "mean", "95 % CI", "median", "p95", "p99")
-        return [Table("Response time by size, full segments", heads, (*lines, *sized), narrow="fold")]
+        found = [Table("Response time by size, full segments", heads, (*lines, *sized), narrow="fold")]
+        if errors := self.summary.get("fluid_errors"):
+            columns = ("transfers", "complete", "packets", "fluid", "error of mean", "of p95")
+            rows = [
+                (
+                    f"{part['from_packets']:,} to {part['below_packets'] - 1:,}",
+                    f"{part['flows']:,}",
+                    _seconds(part["packets_mean_s"]),
+                    _seconds(part["fluid_mean_s"]),
+                    f"{part['error']:+.1%}",
+                    "" if part["error_p95"] is None else f"{part['error_p95']:+.1%}",
+                )
+                for part in errors
+            ]
+            found.append(Table("The fluid engine beside packets", columns, tuple(rows), narrow="fold"))
+        return found
 
     def sentences(self) -> list[str]:
         """What the table means, and how exact it is."""
         row = self.summary["disciplines"][0]
         sketch = row["sketch"]
         off = max(row["short"]["off_by_at_most_s"], row["long"]["off_by_at_most_s"])
+        if "policy" in row:
+            made = f"Transfers are jobs of a queue served as {row['policy']}, without losses, windows and buffers."
+        else:
+            made = f"The link was used to {row['utilisation']:.1%}."
         return [
             f"{row['flows_completed']:,} of {self.summary['workload']['flows']:,} transfers were complete under "
-            f"{row['label']}, which used {row['utilisation']:.1%} of the link.",
+            f"{row['label']}. {made}",
             "Means are exact"
             + (f", those of short and long to {off:.2g} s" if off > 0 else "")
             + f"; quantiles come from sketches and are off by at most {sketch['bound']:.1%} of their value.",
@@ -70,13 +91,14 @@ class StreamAnswer:
 
 
 def _cells(part: dict[str, Any]) -> tuple[str, ...]:
-    def text(value: float | None) -> str:
-        return "" if value is None else f"{value:.3g} s"
-
     quantiles = part.get("quantiles_s", {})
     ends = part["ci95"]
     interval = "" if ends is None else f"[{ends[0]:.3g}, {ends[1]:.3g}]"
-    return (text(part["mean_s"]), interval, *(text(quantiles.get(name)) for name in ("p50", "p95", "p99")))
+    return (_seconds(part["mean_s"]), interval, *(_seconds(quantiles.get(name)) for name in ("p50", "p95", "p99")))
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g} s"
 
 
 def simulate_stream(
@@ -86,6 +108,7 @@ def simulate_stream(
     flows: Path | None = None,
     *,
     records: bool = True,
+    engine: str = "simulator",
     progress: Progress | None = None,
 ) -> StreamAnswer:
     """Runs one discipline on a stream and writes ``flows.parquet``, ``samples.parquet`` and ``summary.json``.
@@ -101,7 +124,9 @@ def simulate_stream(
     flows : path, optional
         A flow list, CSV or Parquet, ascending by start, in place of the workload.
     records : bool
-        Write ``flows.parquet``.
+        Write ``flows.parquet``, of the packet engine.
+    engine : str
+        ``simulator``, packet by packet; ``fluid``, jobs of a queue, which has neither records nor samples; ``both``.
     progress : callable, optional
         Called with the fraction done.
 
@@ -118,18 +143,32 @@ def simulate_stream(
     chosen = named([discipline])
     if len(chosen) > 1:
         raise MayflyError(f"discipline = '{discipline}': must be one; `mayfly compare` runs several")
+    if engine not in ENGINES:
+        raise MayflyError(f"engine = {engine}: must be one of {', '.join(ENGINES)}")
     source = source_of(scenario, flows)
-    names = {"flows": "flows.parquet"} if records else {}
-    names |= {"samples": "samples.parquet", "summary": "summary.json"}
+    packets = engine != "fluid"
+    names = {"flows": "flows.parquet"} if records and packets else {}
+    names |= {"samples": "samples.parquet"} if packets else {}
+    names |= {"summary": "summary.json"}
     files = {key: str(Path(out) / name) for key, name in names.items()}
     with filled(out, names.values()) as partial:
-        with _written(partial / "flows.parquet", records) as file:
-            found = run_stream(
-                scenario, chosen[0], source, taken=None if file is None else file.write, progress=progress
-            )
-        how = {"compression_level": 1, "metadata": FILES["samples"].metadata()}
-        write_table(found.samples, partial / names["samples"], **how)
-        summary = summary_of(scenario, chosen[0], found)
+        summary = {}
+        if packets:
+            with _written(partial / "flows.parquet", records) as file:
+                taken = None if file is None else file.write
+                found = run_stream(scenario, chosen[0], source, taken=taken, progress=progress)
+            how = {"compression_level": 1, "metadata": FILES["samples"].metadata()}
+            write_table(found.samples, partial / names["samples"], **how)
+            summary = summary_of(scenario, chosen[0], found)
+        if engine != "simulator":
+            again = source_of(scenario, flows) if packets else source
+            policy, figures, cpu_s = run_fluid(scenario, chosen[0], again, progress=progress)
+            fluid = fluid_row(chosen[0], policy, figures, cpu_s)
+            if packets:
+                summary |= {"fluid": fluid, "fluid_errors": beside(found.figures, figures)}
+            else:
+                summary = _around(scenario, figures, fluid)
+        summary |= {"engine": engine}
         text = json.dumps(summary | {"files": files}, indent=1, allow_nan=False)
         (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
     return StreamAnswer(summary, files)
@@ -161,8 +200,42 @@ def summary_of(scenario: Scenario, discipline: Discipline, found: StreamRun) -> 
     dict
     """
     figures, counters = found.figures, found.counters
-    whole = {name: figures[name] for name in ("mean_s", "ci95", "quantiles_s")}
     row = {
+        **_row(discipline, figures),
+        "retransmits": figures["retransmits"],
+        "timeouts": figures["timeouts"],
+        "utilisation": counters["utilisation"],
+        **{name: counters[name] for name in _COUNTERS},
+        "flow_table": {name: counters[f"flow_table_{name}"] for name in ("mean", "max", "bytes")},
+        "throughput_mbps": {way: counters[f"throughput_{way}_mbps"] for way in ("down", "up")},
+    }
+    return _around(scenario, figures, row)
+
+
+def fluid_row(discipline: Discipline, policy: str, figures: dict[str, Any], cpu_s: float) -> dict[str, Any]:
+    """The row of a discipline under the fluid engine.
+
+    Parameters
+    ----------
+    discipline : Discipline
+    policy : str
+        What stands for it.
+    figures : dict
+        Of :func:`mayfly.simulate.fluid.run_fluid`.
+    cpu_s : float
+        Processor time, s.
+
+    Returns
+    -------
+    dict
+    """
+    return {**_row(discipline, figures), "policy": policy, "cpu_s": cpu_s}
+
+
+def _row(discipline: Discipline, figures: dict[str, Any]) -> dict[str, Any]:
+    """What both engines tell of a discipline."""
+    whole = {name: figures[name] for name in ("mean_s", "ci95", "quantiles_s")}
+    return {
         "id": discipline.id,
         "family": discipline.family,
         "label": discipline.label,
@@ -172,14 +245,12 @@ def summary_of(scenario: Scenario, discipline: Discipline, found: StreamRun) -> 
         "all": {"flows": figures["flows_completed"], **whole},
         "by_size": figures["by_size"],
         **{name: figures[name] for name in figures if name.startswith(("flows_", "unfinished_"))},
-        "retransmits": figures["retransmits"],
-        "timeouts": figures["timeouts"],
-        "utilisation": counters["utilisation"],
-        **{name: counters[name] for name in _COUNTERS},
-        "flow_table": {name: counters[f"flow_table_{name}"] for name in ("mean", "max", "bytes")},
-        "throughput_mbps": {way: counters[f"throughput_{way}_mbps"] for way in ("down", "up")},
         "sketch": {"kind": "DDSketch", "bound": figures["sketch_bound"], "size_step": figures["size_step"]},
     }
+
+
+def _around(scenario: Scenario, figures: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    """The summary of one row."""
     return {
         "schema": SCHEMA,
         "command": "simulate",

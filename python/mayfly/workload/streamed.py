@@ -1,10 +1,10 @@
 """Flow lists as streams: batches of a list that is never in memory as a whole.
 
 Principle: every source of randomness has a stream of its own and takes one uniform number for each flow
-(:mod:`mayfly.workload.arrivals`), so that numbers drawn batch by batch are those drawn at once, to the last bit: a drawn
-stream is the list that :func:`mayfly.workload.mix.synthetic` draws from the same seed. Where the load is exact, a first
-pass over sizes and gaps finds how many transfers there are. Cost: some 0.1 us per flow of a drawn stream beside the
-checks of a list; memory of one batch.
+(:mod:`mayfly.workload.arrivals`), so that numbers drawn batch by batch are those drawn at once, to the last bit: a
+drawn stream is the list that :func:`mayfly.workload.mix.synthetic` draws from the same seed. Where the load is exact,
+a first pass over sizes and gaps finds how many transfers there are. Cost: some 0.1 us per flow of a drawn stream
+beside the checks of a list; memory of one batch.
 """
 
 import math
@@ -14,12 +14,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats, Integers, Numbers
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.text.parquet import MAGIC
+from mayfly.text.parquet import MAGIC, read_parquet
 from mayfly.text.readable import printable
 from mayfly.workload import lists
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, stream
+from mayfly.workload.column_kinds import Number
 from mayfly.workload.hosts import Hosts, directed, host_series
 from mayfly.workload.renewal import Poisson
 from mayfly.workload.sources.transfers import LARGEST_BYTES, Transfers, whole
@@ -86,7 +87,9 @@ def drawn(
     wire = mss + header_bytes
     rate = arrival_rate(load_bps, law.mean_packets() * wire)
     if not rate * duration_s <= MOST / 2:
-        raise MayflyError(f"rate x duration_s = {rate * duration_s:.6g}: must be at most {MOST // 2} arrivals in a stream")
+        raise MayflyError(
+            f"rate x duration_s = {rate * duration_s:.6g}: must be at most {MOST // 2} arrivals in a stream"
+        )
     if transfers.exact_load:
         starts = _filling(transfers, load_bps * duration_s / 8 / wire, rate * duration_s, duration_s, seed)
     else:
@@ -215,33 +218,43 @@ class File:
         except OSError as error:
             raise MayflyError(f"{self.source}: cannot be read: {error.strerror}") from None
 
-    def scan(self) -> pl.LazyFrame:
-        """The file as it is."""
-        if self.is_parquet:
-            return pl.scan_parquet(self.path, glob=False)
-        types = {name: kind.dtype for name, kind in lists.COLUMNS.items() if isinstance(kind, lists.Number)}
-        return pl.scan_csv(self.path, infer_schema=False, schema_overrides=types, glob=False)
+    def _parts(self, columns: list[str] | None = None) -> Iterator[pl.DataFrame]:
+        """The file as it is, in batches; of ``columns`` those that it has."""
+        if not self.is_parquet:
+            types = {name: kind.dtype for name, kind in lists.COLUMNS.items() if isinstance(kind, Number)}
+            frame = pl.scan_csv(self.path, infer_schema=False, schema_overrides=types, glob=False)
+            names = frame.collect_schema().names()
+            kept = frame if columns is None else frame.select(name for name in columns if name in names)
+            yield from kept.collect_batches(chunk_size=BATCH, maintain_order=True)
+            return
+        first = 0
+        names = read_parquet(self.path, rows=(0, 1)).columns
+        wanted = None if columns is None else [name for name in columns if name in names]
+        while (part := read_parquet(self.path, columns=wanted, rows=(first, BATCH))).height:
+            yield part
+            first += part.height
 
     def hosts(self) -> tuple[Hosts, Hosts]:
         """Hosts of the two sides, senders of what goes down first; one pass over three columns."""
+        sides: tuple[set[str], set[str]] = (set(), set())
         try:
-            frame = self.scan()
-            names = frame.collect_schema().names()
-            if "direction" in names and frame.select(pl.col("direction").str.starts_with("u").any()).collect().item():
-                up = pl.col("direction").str.starts_with("u").fill_null(False)
-            else:
-                up = pl.lit(False)
-            sides = []
-            for down, other in (("src", "dst"), ("dst", "src")):
+            # A file without any of these still has its rows.
+            for part in self._parts(["start_s", "src", "dst", "direction"]):
+                names, up = part.columns, pl.lit(False)
+                if "direction" in names:
+                    up = pl.col("direction").cast(pl.String).str.strip_chars().str.starts_with("u").fill_null(False)
                 ends = [
-                    pl.col(name).cast(pl.String) if name in names else pl.lit({"src": "1", "dst": "2"}[name])
-                    for name in (down, other)
+                    pl.col(name).cast(pl.String).str.strip_chars().fill_null(usual) if name in names else pl.lit(usual)
+                    for name, usual in (("src", "1"), ("dst", "2"))
                 ]
-                side = frame.select(pl.when(up).then(ends[1]).otherwise(ends[0]).alias("host"))
-                sides.append(side.unique().collect(engine="streaming")["host"].sort().to_list())
+                for side, (here, there) in zip(sides, (ends, ends[::-1]), strict=True):
+                    found = part.select(host=pl.when(up).then(there).otherwise(here))["host"].unique()
+                    side.update(found.to_list())
         except (pl.exceptions.PolarsError, OSError) as error:
             raise self._refused(error) from None
-        return sides[0], sides[1]
+        if not sides[0]:
+            raise MayflyError(f"{self.source}: no flows after the header: must hold at least one")
+        return sorted(sides[0]), sorted(sides[1])
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Normalised flow lists.
@@ -253,13 +266,13 @@ class File:
         """
         first = 0
         try:
-            for frame in self.scan().collect_batches(chunk_size=BATCH, maintain_order=True):
-                if "flow_id" not in frame.columns:
-                    frame = frame.with_columns(flow_id=pl.int_range(first, first + frame.height, dtype=pl.Int64))
-                if frame.height == 0:
+            for part in self._parts():
+                if "flow_id" not in part.columns:
+                    part = part.with_columns(flow_id=pl.int_range(first, first + part.height, dtype=pl.Int64))
+                if part.height == 0:
                     continue
-                first += frame.height
-                flows = lists.flow_list(frame, mss=self.mss, source=f"{self.source}, up to row {first}")
+                first += part.height
+                flows = lists.flow_list(part, mss=self.mss, source=f"{self.source}, up to row {first}")
                 refuse_flows(flows, self.source)
                 kept = flows.filter(pl.col("start_s") < self.duration_s)
                 if kept.height:
@@ -305,7 +318,7 @@ def numbers(flows: pl.DataFrame, sides: tuple[Hosts, Hosts]) -> tuple[Integers, 
     tables = [{name: place for place, name in enumerate(sorted(map(str, side)))} for side in sides]
     up = (flows["direction"] == "up").to_numpy()
 
-    def placed(column: str, side: int) -> Numbers:
+    def placed(column: str, side: int) -> Integers:
         # Those of the other side get any number, which nobody reads.
         return flows[column].cast(pl.String).replace_strict(tables[side], default=0, return_dtype=pl.UInt32).to_numpy()
 

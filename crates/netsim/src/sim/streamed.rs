@@ -21,7 +21,7 @@ pub trait Feed {
     ///
     /// # Errors
     /// Why there is no answer, in one line.
-    fn next(&mut self) -> Result<Option<FlowSpec>, String>;
+    fn next_flow(&mut self) -> Result<Option<FlowSpec>, String>;
 }
 
 /// Who is told of the flows of a stream that are over.
@@ -34,8 +34,8 @@ pub trait Sink {
 }
 
 impl<I: Iterator<Item = FlowSpec>> Feed for I {
-    fn next(&mut self) -> Result<Option<FlowSpec>, String> {
-        Ok(Iterator::next(self))
+    fn next_flow(&mut self) -> Result<Option<FlowSpec>, String> {
+        Ok(self.next())
     }
 }
 
@@ -129,7 +129,7 @@ impl Streamed<'_> {
     }
 
     fn asked(&mut self, run: &Run) -> Result<Option<FlowSpec>, ConfigError> {
-        let Some(spec) = self.feed.next().map_err(ConfigError::Stream)? else { return Ok(None) };
+        let Some(spec) = self.feed.next_flow().map_err(ConfigError::Stream)? else { return Ok(None) };
         let place = self.begun as usize + usize::from(self.next.is_some());
         let sides = if spec.up { [spec.dst, spec.src] } else { [spec.src, spec.dst] };
         let reason = match () {
