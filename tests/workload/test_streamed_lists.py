@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.laws.continuous import Weibull
+from mayfly.laws.registry import law_of
 from mayfly.laws.sizes import wired
 from mayfly.workload import streamed
 from mayfly.workload.lists import read_flows, write_flows
@@ -17,7 +17,7 @@ SIDES = {"senders": range(1, 6), "receivers": range(8, 13)}
 
 @pytest.mark.parametrize("exact_load", [False, True])
 @pytest.mark.parametrize("up_share", [0.0, 0.3])
-@pytest.mark.parametrize("law", [wired(), Weibull.from_moments(mean=4, cov=3)])
+@pytest.mark.parametrize("law", [wired(), law_of("lognormal", {"mean": 4.0, "cov": 3.0})])
 def test_a_drawn_stream_is_the_list_of_the_same_seed(monkeypatch, law, up_share, exact_load):
     # Batches of a size that divides nothing, so that ends of draws fall into their middle.
     monkeypatch.setattr(streamed, "BATCH", 777)
