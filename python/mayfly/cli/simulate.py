@@ -58,6 +58,13 @@ def simulate(
             help="What runs it: simulator; fluid, transfers of a stream as jobs of a queue; both, with its errors",
         ),
     ] = "simulator",
+    windows: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Cut the time of a drawn stream into so many windows, which run on all cores"),
+    ] = None,
+    overlap: Annotated[
+        str, typer.Option(metavar="TIME", help="By which each window of --windows begins early and ends late")
+    ] = "60s",
     no_flows: Annotated[bool, typer.Option("--no-flows", help="With a stream: no flows.parquet")] = False,
     models: Models = False,
     models_path: ModelsPath = False,
@@ -67,7 +74,7 @@ def simulate(
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
     from mayfly.comparison.comparison import run
-    from mayfly.comparison.stream_choice import choose_stream
+    from mayfly.comparison.stream_choice import choose_stream, refuse_beside_windows
     from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
 
@@ -75,6 +82,15 @@ def simulate(
     loaded = load_scenario(scenario, with_traces(changed, trace_flow))
     refuse_without_models(loaded, models or models_path)
     lists_only = {"--pcap": pcap, "--models": models, "--models-path": models_path, "--trace-drops": trace_drops}
+    if windows is not None:
+        from mayfly.comparison.streamed import simulate_windows
+        from mayfly.text.quantity import seconds
+
+        refuse_beside_windows({"--flows": flows, "--no-flows": no_flows, "--stream": stream} | lists_only, engine)
+        with session.progress(f"simulate {discipline}") as progress:
+            cut = simulate_windows(loaded, discipline, out, windows, seconds(overlap, "overlap"), progress=progress)
+        session.tell(cut, {"files": cut.files}, [f"summary: {cut.files['summary']}"])
+        return
     choice = choose_stream(loaded, flows, asked=stream, engine=engine, no_flows=no_flows, lists_only=lists_only)
     if choice.reason:
         session.say(choice.reason)

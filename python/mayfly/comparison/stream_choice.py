@@ -75,6 +75,27 @@ def choose_stream(
     return Choice(True)
 
 
+def refuse_beside_windows(given: Mapping[str, object], engine: str) -> None:
+    """Refuses options that do not go with windows.
+
+    Parameters
+    ----------
+    given : mapping
+        Options by name; those given are true.
+    engine : str
+        What runs.
+
+    Raises
+    ------
+    MayflyError
+        There is one.
+    """
+    name = next((name for name, value in given.items() if value), None)
+    name = f"--engine {engine}" if name is None and engine != "simulator" else name
+    if name is not None:
+        raise MayflyError(f"{name}: must be left out with --windows, which draws its flows and keeps no records")
+
+
 def _by_number(scenario: Scenario, flows: Path | None, given: str | None) -> Choice:
     if flows is not None or given is not None or scenario.replications > 1:
         return Choice(False)

@@ -8,7 +8,8 @@ beside the checks of a list; memory of one batch.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,7 @@ def drawn(
     receivers: Hosts,
     mss: int = 1460,
     header_bytes: int = 40,
+    after: "Mark | None" = None,
 ) -> Iterator[pl.DataFrame]:
     """The list of Poisson transfers that this seed draws, in batches.
 
@@ -58,6 +60,8 @@ def drawn(
         End points.
     mss, header_bytes : int
         Payload of a full TCP packet and header of every TCP packet, bytes.
+    after : Mark, optional
+        Leave out the flows before this place (:func:`marks`), which are not drawn either; not with ``exact_load``.
 
     Returns
     -------
@@ -90,23 +94,31 @@ def drawn(
         raise MayflyError(
             f"rate x duration_s = {rate * duration_s:.6g}: must be at most {MOST // 2} arrivals in a stream"
         )
+    if transfers.exact_load and after is not None:
+        raise MayflyError("exact_load = true: must be false where a list is cut into windows")
     if transfers.exact_load:
         starts = _filling(transfers, load_bps * duration_s / 8 / wire, rate * duration_s, duration_s, seed)
     else:
-        starts = _poisson(seed, rate, duration_s)
-    return _placed(transfers, starts, duration_s, seed, (senders, receivers), mss)
+        starts = _poisson(seed, rate, duration_s, after)
+    first = 0 if after is None else after.flows
+    return _placed(transfers, starts, duration_s, seed, (senders, receivers), mss, first)
 
 
 def _placed(
-    transfers: Transfers, starts: Iterator[Floats], duration_s: float, seed: int, hosts: tuple[Hosts, Hosts], mss: int
+    transfers: Transfers,
+    starts: Iterator[Floats],
+    duration_s: float,
+    seed: int,
+    hosts: tuple[Hosts, Hosts],
+    mss: int,
+    first: int,
 ) -> Iterator[pl.DataFrame]:
-    """Flows with these starts."""
-    law, sizes, directions = transfers.law, stream(seed, "sizes"), stream(seed, "directions")
+    """Flows with these starts, numbered from ``first`` on."""
+    law, sizes, directions = transfers.law, _beyond(first, seed, "sizes"), _beyond(first, seed, "directions")
     sides = [
-        (host_series(side, *hosts), stream(seed, name, *_NAMES))
+        (host_series(side, *hosts), _beyond(first, seed, name, *_NAMES))
         for name, side in zip(("senders", "receivers"), hosts, strict=True)
     ]
-    first = 0
     for part in starts:
         n = len(part)
         size_bytes = np.minimum(whole(law.sample(sizes, n)), LARGEST_BYTES // mss) * mss
@@ -146,19 +158,94 @@ def _batches(n: int) -> Iterator[int]:
         yield min(BATCH, n - first)
 
 
-def _sums(parts: Iterator[Floats]) -> Iterator[Floats]:
-    """Cumulative sums, added in the same order as those of all numbers at once."""
-    before = np.zeros(0)
+def _sums(parts: Iterator[Floats], begun: float = 0.0) -> Iterator[Floats]:
+    """Cumulative sums on what they have ``begun`` with, added in the same order as those of all numbers at once."""
+    # 0 and the first number are that number.
+    before = np.array([begun])
     for part in parts:
         sums = np.cumsum(np.concatenate([before, part]))[len(before) :]
         before = sums[-1:]
         yield sums
 
 
-def _poisson(seed: int, rate: float, duration_s: float) -> Iterator[Floats]:
-    """Starts of :func:`mayfly.workload.arrivals.poisson`."""
+@dataclass(frozen=True)
+class Mark:
+    """A place in a drawn list.
+
+    Parameters
+    ----------
+    flows : int
+        Flows before it.
+    gaps : float
+        Sum of the gaps up to the last of them, of mean 1.
+    """
+
+    flows: int
+    gaps: float
+
+
+def marks(transfers: Transfers, times_s: Sequence[float], duration_s: float, seed: int, wire_bytes: int) -> list[Mark]:
+    """Places of the first flows from some times on, in one pass over the starts alone.
+
+    Parameters
+    ----------
+    transfers : Transfers
+        As :func:`drawn` takes them, without ``exact_load``.
+    times_s : sequence of float
+        Ascending, below ``duration_s``, s.
+    duration_s : float
+        Of the whole list, s.
+    seed : int
+        Of the run.
+    wire_bytes : int
+        Length of a full packet.
+
+    Returns
+    -------
+    list of Mark
+
+    Examples
+    --------
+    >>> from mayfly.laws.sizes import wired
+    >>> laws, sides = Transfers(wired(), 8e6), {"senders": range(1, 6), "receivers": range(8, 13)}
+    >>> [mark] = marks(laws, [30.0], 50.0, 7, 1500)
+    >>> rest = pl.concat(drawn(laws, duration_s=50.0, seed=7, after=mark, **sides))
+    >>> whole = pl.concat(drawn(laws, duration_s=50.0, seed=7, **sides))
+    >>> rest.equals(whole.filter(pl.col("start_s") >= 30.0))
+    True
+    """
+    assert transfers.load_bps is not None
+    rate = arrival_rate(transfers.load_bps, transfers.law.mean_packets() * wire_bytes)
+    found: list[Mark] = []
+    flows, before = 0, 0.0
     rng = stream(seed, "arrivals")
     for sums in _sums(exponential(rng, BATCH) for _ in iter(int, 1)):
+        times = sums / rate
+        while len(found) < len(times_s):
+            place = int(np.searchsorted(times, times_s[len(found)]))
+            if place == len(times):
+                break
+            found.append(Mark(flows + place, before if place == 0 else float(sums[place - 1])))
+        if len(found) == len(times_s) or not times[-1] < duration_s:
+            return found
+        flows, before = flows + len(times), float(sums[-1])
+    return found
+
+
+def _beyond(flows: int, seed: int, *names: str | int) -> np.random.Generator:
+    """A stream from which so many numbers have been taken."""
+    rng = stream(seed, *names)
+    bits = rng.bit_generator
+    assert isinstance(bits, np.random.PCG64)
+    bits.advance(flows)
+    return rng
+
+
+def _poisson(seed: int, rate: float, duration_s: float, after: Mark | None = None) -> Iterator[Floats]:
+    """Starts of :func:`mayfly.workload.arrivals.poisson`."""
+    after = after or Mark(0, 0.0)
+    rng = _beyond(after.flows, seed, "arrivals")
+    for sums in _sums((exponential(rng, BATCH) for _ in iter(int, 1)), after.gaps):
         times = sums / rate
         yield times[times < duration_s]
         if not times[-1] < duration_s:
