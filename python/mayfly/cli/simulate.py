@@ -63,8 +63,11 @@ def simulate(
         typer.Option(metavar="N", help="Cut the time of a drawn stream into so many windows, which run on all cores"),
     ] = None,
     overlap: Annotated[
-        str, typer.Option(metavar="TIME", help="By which each window of --windows begins early and ends late")
-    ] = "60s",
+        str | None,
+        typer.Option(
+            metavar="TIME", help="By which each window begins early and ends late; a quarter of it when absent"
+        ),
+    ] = None,
     no_flows: Annotated[bool, typer.Option("--no-flows", help="With a stream: no flows.parquet")] = False,
     models: Models = False,
     models_path: ModelsPath = False,
@@ -87,8 +90,9 @@ def simulate(
         from mayfly.text.quantity import seconds
 
         refuse_beside_windows({"--flows": flows, "--no-flows": no_flows, "--stream": stream} | lists_only, engine)
+        early_s = None if overlap is None else seconds(overlap, "overlap")
         with session.progress(f"simulate {discipline}") as progress:
-            cut = simulate_windows(loaded, discipline, out, windows, seconds(overlap, "overlap"), progress=progress)
+            cut = simulate_windows(loaded, discipline, out, windows, early_s, progress=progress)
         session.tell(cut, {"files": cut.files}, [f"summary: {cut.files['summary']}"])
         return
     choice = choose_stream(loaded, flows, asked=stream, engine=engine, no_flows=no_flows, lists_only=lists_only)

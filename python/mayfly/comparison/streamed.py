@@ -162,7 +162,7 @@ def simulate_windows(
     discipline: str,
     out: str | os.PathLike[str],
     windows: int,
-    overlap_s: float,
+    overlap_s: float | None = None,
     *,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -179,8 +179,8 @@ def simulate_windows(
         Folder of the file.
     windows : int
         How many.
-    overlap_s : float
-        By which a window begins early and ends late, s.
+    overlap_s : float, optional
+        By which a window begins early and ends late, s; a quarter of a window when not given.
     workers : int, optional
         Processes; as many as cores when not given.
     progress : callable, optional
@@ -201,7 +201,8 @@ def simulate_windows(
         raise MayflyError(f"discipline = '{discipline}': must be one; `mayfly compare` runs several")
     files = {"summary": str(Path(out) / "summary.json")}
     with filled(out, ["summary.json"]) as partial:
-        found = run_windows(scenario, chosen[0], windows, overlap_s, workers=workers, progress=progress)
+        early_s = scenario.duration / max(windows, 1) / 4 if overlap_s is None else overlap_s
+        found = run_windows(scenario, chosen[0], windows, early_s, workers=workers, progress=progress)
         summary = {
             "schema": SCHEMA,
             "command": "simulate",

@@ -292,10 +292,10 @@ def estimate(sums: list[Sums], whole: dict[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``windows``; ``flows_crossing``, which count and had not ended with their window; ``seam``, what a cold start does
-        to flows right behind a seam: ``flows``, ``mean_difference_s`` with ``ci95`` (Student's t over seams), ``mean_s``
-        of these flows; ``all`` and ``by_size``: ``flows``, ``windows_mean_s``, ``correction_s``, ``mean_s`` and
-        ``ci95``, that of the law from which the list is drawn (Student's t over windows).
+        ``windows``; ``flows_crossing``, which count and had not ended with their window; ``seam``, what a cold start
+        does to flows right behind a seam: ``flows``, ``mean_difference_s`` with ``ci95`` (Student's t over seams),
+        ``mean_s`` of these flows; ``all`` and ``by_size``: ``flows``, ``windows_mean_s``, ``correction_s``,
+        ``mean_s`` and ``ci95``, that of the law from which the list is drawn (Student's t over windows).
     """
     known = {int(class_of(np.array([part["from_packets"]]))[0]): part for part in whole["by_size"]}
     counts, seconds = np.array([one.flows for one in sums]), np.array([one.seconds for one in sums])
