@@ -1,7 +1,8 @@
 """The compiled module, crates/py. Tables cross by the Arrow C data interface; their columns are in `table_schema`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import NotRequired, TypedDict, final
 
 from mayfly.arrays import Floats, Integers
@@ -133,6 +134,30 @@ def run(
 def run_plain(
     settings: str, text: str, duration_s: float, rtt_s: float, labels: tuple[str, int], control: Control
 ) -> PlainRun | None: ...
+def run_streamed(
+    settings: str,
+    hosts: Sequence[int],
+    batches: Iterator[Mapping[str, object]],
+    control: Control,
+    taken: Callable[[Table, Table], None] | None = None,
+) -> tuple[dict[str, Table | None], str]: ...
+def run_fluid(
+    settings: str,
+    levels: Sequence[tuple[str, float]],
+    lags: tuple[float, float, float, bool] | None,
+    with_path: bool,
+    batches: Iterator[Mapping[str, object]],
+    control: Control,
+) -> str: ...
+
+@final
+class ParquetBatches:
+    """A Parquet file that is written table by table."""
+
+    def __new__(cls, path: Path, metadata: Sequence[tuple[str, str]]) -> ParquetBatches: ...
+    def write(self, table: object) -> None: ...
+    def close(self) -> None: ...
+
 def users_figures(settings: str, flows: Mapping[str, object], facts: str) -> str: ...
 def queues_explained(settings: str, flows: Mapping[str, object], facts: str) -> str: ...
 def table_schema() -> str: ...

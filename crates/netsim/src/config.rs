@@ -203,7 +203,7 @@ impl Run {
         usize::from(number).checked_sub(1).map_or(&self.tcp, |own| &self.transports[own].tcp)
     }
 
-    fn check_flow(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {
+    pub(crate) fn check_flow(&self, index: usize, flow: &FlowSpec) -> Result<(), ConfigError> {
         let reason = match flow.udp {
             _ if flow.start > LONGEST => "starts after 2 years",
             _ if flow.rtt.is_some_and(|rtt| rtt > MINUTE) => "round-trip time above 60 s",

@@ -19,6 +19,8 @@ pub enum ConfigError {
     Flow(usize, &'static str),
     /// The recording could not be written: reason.
     Recording(String),
+    /// The flows of a stream could not be read, or their records not be taken: reason.
+    Stream(String),
     /// The caller asked the run to stop.
     Cancelled,
     /// Packets came from nowhere or went there: which and how many. It is a mistake of the simulator.
@@ -34,6 +36,7 @@ impl fmt::Display for ConfigError {
             ConfigError::Graph(reason) => write!(f, "network: {reason}"),
             ConfigError::Flow(index, reason) => write!(f, "flow {index}: {reason}"),
             ConfigError::Recording(reason) => write!(f, "recording: {reason}"),
+            ConfigError::Stream(reason) => write!(f, "{reason}"),
             ConfigError::Cancelled => write!(f, "cancelled"),
             ConfigError::Unbalanced(reason) => write!(f, "packets are not conserved, a mistake in Mayfly: {reason}"),
         }

@@ -51,7 +51,7 @@ pub use out::records::{
 pub use out::subflows::{Subflow, Volume};
 pub use out::trace::{PacketTrace, Timeout};
 pub use script::{Part, Scripts, Train, TrainRecord};
-pub use sim::{Alone, Control, alone, run, run_both_ways, run_recorded};
+pub use sim::{Alone, Control, Feed, Sink, alone, run, run_both_ways, run_recorded, run_streamed};
 pub use tcp::endpoint::{ByteCounts, Endpoint, Incoming, Outgoing, Role};
 pub use tcp::settings::{OwnTransport, Tcp};
 pub use tree::{CircuitQueue, Share, Tree, TreeClass};

@@ -21,7 +21,7 @@ use crate::out::counting::{Counting, Tally};
 use crate::out::pcap::{Recording, Tape};
 use crate::out::probes::{ProbeCount, Probes};
 use crate::out::queue_delay::QueueDelay;
-use crate::out::records::{Drop, Output};
+use crate::out::records::{Drop, FlowRecord, Output};
 use crate::out::subflows::Subflows;
 use crate::places::{Places, Private};
 use crate::quic::{Connection as QuicConnection, Scene as QuicScene};
@@ -39,6 +39,9 @@ use crate::wire::pipe::End;
 use crate::wire::port::{Onward, Port};
 use crate::wlan::Wlan;
 use crate::wlan::cell::Cell;
+
+use streamed::Streamed;
+pub use streamed::{Feed, Sink, run_streamed};
 
 /// Events between two looks at the caller's flags.
 const LOOK_EVERY: u64 = 1 << 16;
@@ -254,6 +257,8 @@ struct Sim<'a> {
     controller: Option<Box<Controller>>,
     /// Number of the event after which the books are looked at next; in debug builds only.
     next_audit: u64,
+    /// Where the flows come from, and where they go, when they are no list.
+    streamed: Option<Box<Streamed<'a>>>,
     out: Output,
 }
 
@@ -306,7 +311,10 @@ impl<'a> Sim<'a> {
             if !self.net.outbox.is_empty() {
                 self.offer_from_stations();
             }
-            if cfg!(debug_assertions) && self.out.counters.events >= self.next_audit {
+            if self.has_to_pass() {
+                self.pass_records()?;
+            }
+            if cfg!(debug_assertions) && self.streamed.is_none() && self.out.counters.events >= self.next_audit {
                 self.audit()?;
             }
         }
@@ -341,7 +349,7 @@ impl<'a> Sim<'a> {
         if self.watched.contains(&port)
             && let Some(sorted) = self.ports[port].queue.sorted()
         {
-            let record = &mut self.out.records[packet.flow.connection() as usize];
+            let record = &mut self.out.records[self.net.ledger.row(&packet)];
             record.sorted_packets += 1;
             record.high_packets += u64::from(sorted.high);
             record.fragments += u64::from(sorted.fresh);
@@ -412,7 +420,7 @@ impl<'a> Sim<'a> {
             let wait = self.net.now - packet.arrival;
             self.tally.on_departure(packet, wait);
             self.subflows.departed(packet, self.net.now);
-            self.out.records[packet.flow.connection() as usize].queue_delay.add(wait);
+            self.out.records[self.net.ledger.row(packet)].queue_delay.add(wait);
         } else if self.reverse.contains(&port) {
             self.reverse_waits.add(self.net.now - packet.arrival);
         }
@@ -460,7 +468,7 @@ impl<'a> Sim<'a> {
         }
         let marked = packet.ecn == Ecn::Ce;
         if marked {
-            self.out.records[live.flow as usize].marks += 1;
+            self.out.records[net.ledger.row(packet)].marks += 1;
             net.options.mark(packet.options);
         }
         let over = match &mut live.transport {
@@ -514,7 +522,7 @@ impl<'a> Sim<'a> {
         for index in 0..self.ports[port].queue.dropped().len() {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
-            self.out.records[flow as usize].drops += 1;
+            self.out.records[self.net.ledger.row(&packet)].drops += 1;
             self.net.ledger.dropped(&packet);
             if let Some(count) = self.of_probe(&packet, port) {
                 count.drops += 1;
@@ -538,9 +546,9 @@ impl<'a> Sim<'a> {
     #[cold]
     fn lose(&mut self, packet: &Packet) {
         self.net.hops += 1;
+        self.out.records[self.net.ledger.row(packet)].lost += 1;
         self.net.ledger.lost(packet);
         self.net.trace.lost(packet, self.net.now);
-        self.out.records[packet.flow.connection() as usize].lost += 1;
         self.on_loss(packet);
     }
 
@@ -595,11 +603,18 @@ impl<'a> Sim<'a> {
     }
 
     fn start_next(&mut self, event: usize) {
-        let index = self.stages.due(event, self.flows, self.net.now, &mut self.net.events);
-        let spec = self.flows[index];
+        let (index, spec) = match &mut self.streamed {
+            None => {
+                let index = self.stages.due(event, self.flows, self.net.now, &mut self.net.events);
+                (index, self.flows[index])
+            }
+            Some(streamed) => match streamed.due(self.run, self.net.now, &mut self.net.events) {
+                Some(due) => due,
+                None => return,
+            },
+        };
         self.started += 1;
         self.unfinished += 1;
-        self.out.records[index].start = self.net.now;
         let number = self.transports[usize::from(spec.transport)];
         let tcp = self.run.transport(number);
         let pool = if spec.udp.is_none() { self.idle_senders.get_mut(&pair(&spec, number)) } else { None };
@@ -616,6 +631,13 @@ impl<'a> Sim<'a> {
             tcp,
             transport: Transport::Tcp(Connection::unused(tcp)),
         });
+        let row = self.net.ledger.begin(index as u32, slot);
+        if let Some(streamed) = &mut self.streamed {
+            streamed.keep(row, spec);
+            self.out.records.resize(self.out.records.len().max(row + 1), FlowRecord::default());
+            self.out.records[row] = FlowRecord::default();
+        }
+        self.out.records[row].start = self.net.now;
         let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst, mark: spec.mark };
         let live = self.live.at(slot);
         (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
@@ -684,7 +706,9 @@ impl<'a> Sim<'a> {
         let live = self.live.at(slot);
         let tcp = live.tcp;
         let flow = std::mem::replace(&mut live.flow, u32::MAX) as usize;
-        let record = &mut self.out.records[flow];
+        let row = self.net.ledger.row_of(flow as u32, slot);
+        let spec = self.streamed.as_ref().map_or_else(|| self.flows[flow], |streamed| streamed.spec(row));
+        let record = &mut self.out.records[row];
         let (mut syn_lost, mut turned, mut told) = (None, None, false);
         match &mut live.transport {
             Transport::Tcp(connection) => {
@@ -712,8 +736,7 @@ impl<'a> Sim<'a> {
             }
         }
         if tcp.cached_metrics != CachedMetrics::Off {
-            let spec = &self.flows[flow];
-            let known = self.known_paths.entry(pair(spec, self.transports[usize::from(spec.transport)])).or_default();
+            let known = self.known_paths.entry(pair(&spec, self.transports[usize::from(spec.transport)])).or_default();
             *known = match &live.transport {
                 Transport::Tcp(connection) => connection.learn(*known, tcp, self.net.now),
                 Transport::Scripted(scripted) => scripted.learn(*known, tcp, self.net.now),
@@ -721,10 +744,14 @@ impl<'a> Sim<'a> {
             };
         }
         self.unfinished -= 1;
-        if let Some(stage) = self.flows[flow].stage.filter(|_| !told) {
+        let has_started_all = match &self.streamed {
+            None => self.started == self.flows.len(),
+            Some(streamed) => streamed.is_dry(),
+        };
+        if let Some(stage) = spec.stage.filter(|_| !told) {
             self.stages.on_over(stage, self.flows, self.net.now, &mut self.net.events);
         }
-        if self.run.stop_when_idle && self.unfinished == 0 && self.started == self.flows.len() {
+        if self.run.stop_when_idle && self.unfinished == 0 && has_started_all {
             self.end = self.net.now;
         }
         if let Some(private) = live.private.take() {
@@ -736,10 +763,10 @@ impl<'a> Sim<'a> {
         }
         if let Some(syn_lost) = syn_lost.filter(|_| tcp.recycled_senders) {
             let history = self.boot(flow, syn_lost, tcp);
-            let spec = &self.flows[flow];
             let number = self.transports[usize::from(spec.transport)];
-            self.idle_senders.entry(pair(spec, number)).or_default().push(history);
+            self.idle_senders.entry(pair(&spec, number)).or_default().push(history);
         }
+        self.net.ledger.over(flow as u32, slot);
     }
 }
 
@@ -751,5 +778,6 @@ mod output;
 mod quic;
 mod scripted;
 mod set_up;
+mod streamed;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,19 @@ pub fn job_orders() -> Vec<&'static str> {
     Order::NAMES.iter().map(|&(name, _)| name).collect()
 }
 
+/// A server with levels as pairs of order and the age at which the level ends.
+///
+/// # Errors
+/// `ValueError` with one line for what is not taken.
+pub(crate) fn server(levels: &[(String, f64)]) -> PyResult<Server> {
+    let level = |(name, upto): &(String, f64)| {
+        let order = Order::named(name).ok_or_else(|| PyValueError::new_err(format!("order = {name}: unknown")))?;
+        Ok(Level { order, upto: *upto })
+    };
+    let levels = levels.iter().map(level).collect::<PyResult<Vec<_>>>()?;
+    Server::new(&levels).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
 /// A server of rate 1 with levels of priority; jobs are given to it in stretches.
 #[pyclass]
 pub struct JobServer(Server);
@@ -22,12 +35,7 @@ impl JobServer {
     /// Levels as pairs of order and the age at which the level ends.
     #[new]
     fn make(levels: Vec<(String, f64)>) -> PyResult<JobServer> {
-        let level = |(name, upto): &(String, f64)| {
-            let order = Order::named(name).ok_or_else(|| PyValueError::new_err(format!("order = {name}: unknown")))?;
-            Ok(Level { order, upto: *upto })
-        };
-        let levels = levels.iter().map(level).collect::<PyResult<Vec<_>>>()?;
-        Server::new(&levels).map(JobServer).map_err(|error| PyValueError::new_err(error.to_string()))
+        server(&levels).map(JobServer)
     }
 
     /// Takes jobs in order of arrival (`float64` each) and returns the table of those that have left before the last

@@ -13,6 +13,7 @@ mod replay;
 mod runs;
 mod schema;
 mod simulate;
+mod streamed;
 mod table;
 mod wlan;
 
@@ -28,6 +29,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<endpoint::TcpEndpoint>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
+    module.add_function(wrap_pyfunction!(streamed::run_streamed, module)?)?;
+    module.add_function(wrap_pyfunction!(streamed::run_fluid, module)?)?;
+    module.add_class::<streamed::ParquetBatches>()?;
     module.add_function(wrap_pyfunction!(simulate::transport_schema, module)?)?;
     module.add_function(wrap_pyfunction!(applications::check_application, module)?)?;
     module.add_function(wrap_pyfunction!(applications::gcc_estimates, module)?)?;

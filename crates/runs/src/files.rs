@@ -1,6 +1,5 @@
 //! Records and samples as Parquet.
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,15 +7,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray, new_null_array};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use netsim::{FlowRecord, Sample};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
-use parquet::basic::Compression;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
 use tables::Record;
 
 use crate::arrays::told;
 use crate::list::List;
+use crate::table_file::TableFile;
 
 /// What tells a run from others in its tables.
 #[derive(Clone, Debug)]
@@ -145,22 +140,9 @@ pub(crate) fn samples(samples: &[Sample], labels: &Labels) -> Result<RecordBatch
 /// # Errors
 /// The file cannot be written.
 pub(crate) fn write(batch: &RecordBatch, path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
-    let told = metadata.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
-    let properties =
-        WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(told)).build();
-    // Readers take the types from the file itself.
-    let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
-    let failed = |error: parquet::errors::ParquetError| match error {
-        parquet::errors::ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(other) => io::Error::other(other.to_string()),
-        },
-        other => io::Error::other(other.to_string()),
-    };
-    let mut writer = ArrowWriter::try_new_with_options(File::create(path)?, batch.schema(), options).map_err(failed)?;
-    writer.write(batch).map_err(failed)?;
-    writer.close().map_err(failed)?;
-    Ok(())
+    let mut file = TableFile::create(path, batch.schema(), metadata, None)?;
+    file.write(batch)?;
+    file.close()
 }
 
 impl Written {

@@ -44,6 +44,31 @@ def simulate(
     pcap_side: Annotated[
         str, typer.Option(metavar="SIDE", help="Whose interfaces --pcap shows: server (sends down) or client")
     ] = "server",
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Flows as a stream: memory of those alive, figures by sketches; by default above 2 million transfers",
+        ),
+    ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What runs it: simulator; fluid, transfers of a stream as jobs of a queue; both, with its errors",
+        ),
+    ] = "simulator",
+    windows: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Cut the time of a drawn stream into so many windows, which run on all cores"),
+    ] = None,
+    overlap: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME", help="By which each window begins early and ends late; a quarter of it when absent"
+        ),
+    ] = None,
+    no_flows: Annotated[bool, typer.Option("--no-flows", help="With a stream: no flows.parquet")] = False,
     models: Models = False,
     models_path: ModelsPath = False,
     as_json: AsJson = False,
@@ -62,12 +87,36 @@ def simulate(
         session.finish(result, report=False, single=True)
         return
     from mayfly.comparison.comparison import run
+    from mayfly.comparison.stream_choice import choose_stream, refuse_beside_windows
     from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
 
     changed = {"replications": 1} | changes(overrides, duration=duration, seed=seed)
     loaded = load_scenario(scenario, with_traces(changed, trace_flow))
     refuse_without_models(loaded, models or models_path)
+    lists_only = {"--pcap": pcap, "--models": models, "--models-path": models_path, "--trace-drops": trace_drops}
+    if windows is not None:
+        from mayfly.comparison.streamed import simulate_windows
+        from mayfly.text.quantity import seconds
+
+        refuse_beside_windows({"--flows": flows, "--no-flows": no_flows, "--stream": stream} | lists_only, engine)
+        early_s = None if overlap is None else seconds(overlap, "overlap")
+        with session.progress(f"simulate {discipline}") as progress:
+            cut = simulate_windows(loaded, discipline, out, windows, early_s, progress=progress)
+        session.tell(cut, {"files": cut.files}, [f"summary: {cut.files['summary']}"])
+        return
+    choice = choose_stream(loaded, flows, asked=stream, engine=engine, no_flows=no_flows, lists_only=lists_only)
+    if choice.reason:
+        session.say(choice.reason)
+    if choice.is_stream:
+        from mayfly.comparison.streamed import simulate_stream
+
+        with session.progress(f"simulate {discipline}") as progress:
+            answer = simulate_stream(
+                loaded, discipline, out, flows, records=not no_flows, engine=engine, progress=progress
+            )
+        session.tell(answer, {"files": answer.files}, [f"summary: {answer.files['summary']}"])
+        return
     with session.progress(f"simulate {discipline}") as progress:
         recording = None if pcap is None else Recording(pcap, pcap_side)
         given = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops, recording=recording)

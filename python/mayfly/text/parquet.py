@@ -35,7 +35,11 @@ _LARGE_BYTES = 64 << 20
 
 
 def read_parquet(
-    source: str | os.PathLike[str] | bytes, *, columns: Sequence[str] | None = None, most_rows: int | None = None
+    source: str | os.PathLike[str] | bytes,
+    *,
+    columns: Sequence[str] | None = None,
+    most_rows: int | None = None,
+    rows: tuple[int, int] | None = None,
 ) -> "pl.DataFrame":
     """Read a Parquet file.
 
@@ -47,6 +51,8 @@ def read_parquet(
         Those to read; all when None.
     most_rows : int, optional
         A file that says it has more is refused before it is unpacked.
+    rows : tuple of int, optional
+        First row, from 0, and how many, in place of all; fewer at the end.
 
     Returns
     -------
@@ -67,8 +73,11 @@ def read_parquet(
     >>> pl.DataFrame({"size": [3, 4]}).write_parquet(kept)
     >>> read_parquet(kept.getvalue())["size"].to_list()
     [3, 4]
+    >>> read_parquet(kept.getvalue(), rows=(1, 5))["size"].to_list()
+    [4]
     """
-    _, table = _PROCESS.ask(source, columns=columns if columns is None else [*columns], most_rows=most_rows)
+    wanted = columns if columns is None else [*columns]
+    _, table = _PROCESS.ask(source, columns=wanted, most_rows=most_rows, rows=rows)
     return table
 
 
@@ -106,6 +115,7 @@ class _Process:
         *,
         columns: list[str] | None = None,
         most_rows: int | None = None,
+        rows: tuple[int, int] | None = None,
         metadata_only: bool = False,
     ) -> "tuple[dict[str, str], pl.DataFrame]":
         content = source if isinstance(source, bytes) else None
@@ -116,6 +126,7 @@ class _Process:
             "bytes": None if content is None else len(content),
             "columns": columns,
             "most_rows": most_rows,
+            "rows": rows,
             "metadata_only": metadata_only,
         }
         with self._lock:

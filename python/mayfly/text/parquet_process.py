@@ -63,6 +63,11 @@ def _read(request: dict[str, Any], content: bytes | None) -> tuple[dict[str, str
             if count > most:
                 raise pl.exceptions.ComputeError(f"{count:,} rows: at most {most:,}")
         file.seek(0)
+        if (rows := request["rows"]) is not None:
+            # Of a file of the disk, the row groups of these rows alone are read.
+            of = file if request["path"] is None else request["path"]
+            part = pl.scan_parquet(of, glob=False, hive_partitioning=False).slice(*rows)
+            return metadata, (part if request["columns"] is None else part.select(request["columns"])).collect()
         return metadata, pl.read_parquet(file, columns=request["columns"], hive_partitioning=False)
 
 

@@ -9,6 +9,7 @@ use std::ops::AddAssign;
 
 use qdisc::{Kind, Packet};
 
+use crate::out::rows::Rows;
 use crate::prefetch;
 
 /// Packets and their bytes on the wire.
@@ -105,6 +106,8 @@ pub(crate) struct Ledger {
     /// Apart, because every packet comes here.
     delivered_packets: [u64; 2],
     delivered_bytes: [u64; 2],
+    /// Rows of the flows there are now, in a run of a stream; then `open` is by row.
+    pub(crate) rows: Option<Box<Rows>>,
 }
 
 #[inline]
@@ -123,27 +126,110 @@ impl Ledger {
         Ledger { open: vec![Balance::default(); 2 * flows], ..Ledger::default() }
     }
 
+    /// Of a stream, whose flows come and go.
+    pub(crate) fn of_stream() -> Ledger {
+        Ledger { rows: Some(Box::default()), ..Ledger::default() }
+    }
+
+    /// Where the record of the flow of `packet` is, and its counters: its place in the list, or its row in a stream.
+    #[inline]
+    pub(crate) fn row(&self, packet: &Packet) -> usize {
+        match &self.rows {
+            None => packet.flow.connection() as usize,
+            Some(rows) => rows.of(packet),
+        }
+    }
+
+    /// Where the record of `flow`, which has `slot`, is.
+    #[inline]
+    pub(crate) fn row_of(&self, flow: u32, slot: usize) -> usize {
+        match &self.rows {
+            None => flow as usize,
+            Some(rows) => rows.at(slot),
+        }
+    }
+
+    #[inline]
+    fn at(&self, packet: &Packet) -> usize {
+        (2 * self.row(packet)) | kind(packet)
+    }
+
+    /// Whether nothing of the flow in `row` is under way.
+    fn is_clear(&self, row: usize) -> bool {
+        self.open[2 * row].packets == 0 && self.open[2 * row + 1].packets == 0
+    }
+
+    /// Flow `flow` of a stream begins in `slot`: its row.
+    pub(crate) fn begin(&mut self, flow: u32, slot: usize) -> usize {
+        let Some(rows) = &mut self.rows else { return flow as usize };
+        let row = rows.claim(flow, slot);
+        let places = 2 * (row + 1);
+        if self.open.len() < places {
+            self.open.resize(places, Balance::default());
+        }
+        row
+    }
+
+    /// Flow `flow` of a stream, which had `slot`, is over: it is gone once nothing of it is under way.
+    pub(crate) fn over(&mut self, flow: u32, slot: usize) {
+        let Some(row) = self.rows.as_ref().map(|rows| rows.at(slot)) else { return };
+        let is_clear = self.is_clear(row);
+        if let Some(rows) = &mut self.rows {
+            rows.over(flow, row, is_clear);
+        }
+    }
+
     fn end(&mut self, packet: &Packet) -> &mut Account {
-        self.open[place(packet)].take(packet);
+        let at = self.at(packet);
+        self.open[at].take(packet);
+        if self.rows.is_some() && self.is_clear(at / 2) {
+            self.rows.as_mut().into_iter().for_each(|rows| rows.cleared(packet.flow.connection() as u32));
+        }
         &mut self.accounts[kind(packet)]
     }
 
     /// Asks for the counters of the flow of `packet`, which will be needed soon.
     #[inline]
     pub(crate) fn ask_for(&self, packet: &Packet) {
-        self.open.get(place(packet)).into_iter().for_each(prefetch::value);
+        self.open.get(self.at(packet)).into_iter().for_each(prefetch::value);
+    }
+
+    /// The row that is given back next, of a flow that is gone; its counters must have come out even.
+    ///
+    /// # Errors
+    /// They have not.
+    pub(crate) fn gone(&mut self) -> Result<Option<(u32, usize)>, String> {
+        let Some((flow, row)) = self.rows.as_mut().and_then(|rows| rows.gone()) else { return Ok(None) };
+        for place in [2 * row, 2 * row + 1] {
+            self.check(place, flow as usize)?;
+        }
+        Ok(Some((flow, row)))
+    }
+
+    /// # Errors
+    /// The counter is not even: by how much.
+    fn check(&self, place: usize, flow: usize) -> Result<(), String> {
+        if self.open[place] == Balance::default() {
+            return Ok(());
+        }
+        let (packets, bytes) = self.open[place].parts();
+        let kind = KINDS[place % 2];
+        let sum = "sent less delivered, dropped, lost, late and under way";
+        Err(format!("flow {flow}, {kind}: {sum} is {packets} packets and {bytes} bytes, not 0"))
     }
 
     /// A host sends `packet`.
     #[inline]
     pub(crate) fn sent(&mut self, packet: &Packet) {
-        self.open[place(packet)].add(packet);
+        let at = self.at(packet);
+        self.open[at].add(packet);
     }
 
     /// `packet` is at the host it was for.
     #[inline]
     pub(crate) fn delivered(&mut self, packet: &Packet) {
-        self.open[place(packet)].take(packet);
+        let at = self.at(packet);
+        self.open[at].take(packet);
         self.delivered_packets[kind(packet)] += 1;
         self.delivered_bytes[kind(packet)] += u64::from(packet.len);
     }
@@ -188,10 +274,8 @@ impl Ledger {
     /// A flow that does not add up: which, and by how much.
     pub(crate) fn balanced(&self) -> Result<Books, String> {
         if let Some(at) = self.open.iter().position(|&open| open != Balance::default()) {
-            let (packets, bytes) = self.open[at].parts();
-            let (flow, kind) = (at / 2, KINDS[at % 2]);
-            let sum = "sent less delivered, dropped, lost, late and under way";
-            return Err(format!("flow {flow}, {kind}: {sum} is {packets} packets and {bytes} bytes, not 0"));
+            let flow = self.rows.as_ref().map_or(at / 2, |rows| rows.flow_in(at / 2) as usize);
+            self.check(at, flow)?;
         }
         let of = |kind: usize| {
             let delivered = Count { packets: self.delivered_packets[kind], bytes: self.delivered_bytes[kind] };

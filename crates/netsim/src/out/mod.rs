@@ -6,5 +6,6 @@ pub(crate) mod pcap;
 pub mod probes;
 pub(crate) mod queue_delay;
 pub mod records;
+pub(crate) mod rows;
 pub(crate) mod subflows;
 pub(crate) mod trace;

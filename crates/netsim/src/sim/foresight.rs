@@ -84,7 +84,8 @@ impl Sim<'_> {
             self.net.ledger.ask_for(packet);
         } else {
             live.ask_for_head();
-            prefetch::value(&self.out.records[packet.flow.connection() as usize].queue_delay);
+            let record = self.out.records.get(self.net.ledger.row(packet));
+            record.into_iter().for_each(|record| prefetch::value(&record.queue_delay));
         }
     }
 

@@ -80,8 +80,9 @@ impl Sim<'_> {
 
     pub(super) fn finish(mut self) -> Result<Output, ConfigError> {
         let end = self.end;
-        for live in self.live.iter_mut() {
-            let Some(record) = self.out.records.get_mut(live.flow as usize) else { continue };
+        for (slot, live) in self.live.iter_mut().enumerate().filter(|(_, live)| live.flow != u32::MAX) {
+            let row = self.net.ledger.row_of(live.flow, slot);
+            let Some(record) = self.out.records.get_mut(row) else { continue };
             match &mut live.transport {
                 Transport::Tcp(connection) => connection.report(record, live.tcp),
                 Transport::Scripted(scripted) => {
@@ -110,11 +111,13 @@ impl Sim<'_> {
         self.out.subflows = std::mem::take(&mut self.subflows).into_rows();
         let peak = |ports: &Range<usize>| self.ports[ports.clone()].iter().map(Port::peak_busy).fold(0.0, f64::max);
         let peaks = [peak(&self.watched), peak(&self.reverse)];
+        let gone = self.waits_of_gone();
         let counters = &mut self.out.counters;
         [counters.peak_utilisation, counters.reverse_peak_utilisation] = peaks;
         *counters = counters.since(&self.tally.before);
         (counters.beyond_trace, counters.beyond_subflows) = (beyond_trace, beyond_subflows);
-        counters.queue_delay = self.tally.all_waits(self.out.records.iter().map(|record| record.queue_delay));
+        let waits = self.out.records.iter().map(|record| record.queue_delay).chain([gone]);
+        counters.queue_delay = self.tally.all_waits(waits);
         counters.reverse_queue_delay = self.reverse_waits;
         counters.end = end;
         counters.packet_hops = self.net.hops;
@@ -135,7 +138,9 @@ impl Sim<'_> {
             counters.flow_table_max += forward.flows_max;
         }
         self.out.wlan = self.cell.as_mut().map(|cell| std::mem::take(&mut cell.counts));
+        let rest = self.rest();
         self.out.books = self.close_books()?;
+        self.pass_the_rest(rest)?;
         Ok(self.out)
     }
 
@@ -167,9 +172,10 @@ impl Sim<'_> {
     pub(super) fn begin_counting(&mut self) {
         self.counted();
         self.out.records.iter_mut().for_each(|record| record.warm_up_bytes = record.delivered_bytes);
-        for live in self.live.iter_mut() {
+        for (slot, live) in self.live.iter_mut().enumerate().filter(|(_, live)| live.flow != u32::MAX) {
             let delivered = live.transport.delivered_bytes(live.tcp);
-            if let (Some(record), Some(bytes)) = (self.out.records.get_mut(live.flow as usize), delivered) {
+            let row = self.net.ledger.row_of(live.flow, slot);
+            if let (Some(record), Some(bytes)) = (self.out.records.get_mut(row), delivered) {
                 record.warm_up_bytes = bytes;
             }
         }

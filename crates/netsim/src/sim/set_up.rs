@@ -96,11 +96,17 @@ fn transports(run: &Run) -> Vec<u16> {
 }
 
 impl<'a> Sim<'a> {
+    /// The run of a list.
     pub(super) fn set_up(run: &'a Run, flows: &'a [FlowSpec]) -> Result<Self, ConfigError> {
+        Sim::set_up_between(run, flows, flows)
+    }
+
+    /// The run of `flows`, between the hosts that `ends` name.
+    pub(super) fn set_up_between(run: &'a Run, flows: &'a [FlowSpec], ends: &[FlowSpec]) -> Result<Self, ConfigError> {
         let graph = match &run.graph {
             Some(graph) => Cow::Borrowed(graph),
-            None if run.wlan.is_some() => Cow::Owned(Graph::cell(&run.network, flows)),
-            None => Cow::Owned(Graph::dumbbell(&run.network, flows)),
+            None if run.wlan.is_some() => Cow::Owned(Graph::cell(&run.network, ends)),
+            None => Cow::Owned(Graph::dumbbell(&run.network, ends)),
         };
         let symmetric = run.network.symmetric && run.graph.is_none() && run.wlan.is_none();
         let names = run.tree.as_ref().map(|tree| Arc::new(Names::of(tree, flows)));
@@ -126,7 +132,7 @@ impl<'a> Sim<'a> {
         };
         let ordered = run.network.impairments.is_empty();
         let form = Form { apart: run.graph.is_none(), cell: run.wlan.is_some(), symmetric, ordered };
-        let places = Places::of(&graph, form, flows, &mut net)?;
+        let places = Places::of(&graph, form, ends, &mut net)?;
         for (port, (_, to, _)) in
             ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
         {
@@ -183,6 +189,7 @@ impl<'a> Sim<'a> {
             modems,
             controller,
             next_audit: 1,
+            streamed: None,
             subflows: if run.subflows {
                 Subflows::of(flows.iter().map(|flow| run.transport(flow.transport).headers()), run.trace_limit)
             } else {
