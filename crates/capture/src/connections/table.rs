@@ -1,7 +1,9 @@
 //! The connection table: from segments to connections.
 //!
-//! Keys come from strangers, so the table hashes with the keyed SipHash of the standard library.
-//! Cost per segment: one lookup and one move to the front of the recency list, O(1).
+//! Keys come from strangers, so the table hashes with the keyed SipHash of the standard library: a faster hash with a
+//! secret (ahash, foldhash) promises less, and most segments need none, since they belong to a connection of late. Where
+//! that one is stands in a small cache, whose places anybody can compute: who makes them collide makes them useless, and
+//! gets the table. Cost per segment: one lookup and one move to the front of the recency list, O(1).
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -47,6 +49,15 @@ struct Packets {
     left_out: u64,
 }
 
+/// Places of the cache of connections of late, a power of 2.
+const RECENT: usize = 1 << 12;
+
+#[derive(Clone, Copy)]
+struct Link {
+    newer: u32,
+    older: u32,
+}
+
 /// Connections under construction.
 pub struct Table {
     limit: usize,
@@ -54,6 +65,10 @@ pub struct Table {
     /// Indices of entries: the latest of each key.
     latest: HashTable<u32>,
     entries: Vec<Entry>,
+    /// Entry of a key of late, by [`Key::mixed`].
+    recent: Box<[u32; RECENT]>,
+    /// By entry the next newer and the next older one: apart, since each segment moves three others.
+    links: Vec<Link>,
     newest: u32,
     oldest: u32,
     created: u64,
@@ -92,6 +107,8 @@ impl Table {
             keys: RandomState::new(),
             latest: HashTable::new(),
             entries: Vec::new(),
+            recent: Box::new([NONE; RECENT]),
+            links: Vec::new(),
             newest: NONE,
             oldest: NONE,
             created: 0,
@@ -135,8 +152,15 @@ impl Table {
     /// Accounts one segment seen by tap number `tap` at `time_ns` (nanoseconds, any origin).
     pub fn add(&mut self, segment: &Segment, tap: u32, time_ns: i64) {
         let (key, from) = Key::of(segment);
-        let hash = self.keys.hash_one(key);
-        let known = self.latest.find(hash, |index| self.entries[*index as usize].key == key).copied();
+        let place = (key.mixed() >> (u64::BITS - RECENT.ilog2())) as usize;
+        let late = self.recent[place];
+        let known = match self.entries.get(late as usize) {
+            Some(entry) if entry.key == key => Some(late),
+            _ => {
+                let hash = self.keys.hash_one(key);
+                self.latest.find(hash, |index| self.entries[*index as usize].key == key).copied()
+            }
+        };
         let index = match known {
             Some(index) if !self.entries[index as usize].is_succeeded_by(segment, from, time_ns) => {
                 self.touch(index);
@@ -144,9 +168,11 @@ impl Table {
             }
             _ => {
                 let entry = Entry::begun_by(key, segment, from, self.created, time_ns);
-                self.open(entry, hash)
+                self.open(entry, self.keys.hash_one(key))
             }
         };
+        // Always the latest of its key: keys have one place each.
+        self.recent[place] = index;
         let entry = &mut self.entries[index as usize];
         let Brought { ended, packets, rtt_ns, acked_bytes } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
@@ -224,6 +250,7 @@ impl Table {
         self.created += 1;
         let index = if self.entries.len() < self.limit {
             self.entries.push(entry);
+            self.links.push(Link { newer: NONE, older: NONE });
             (self.entries.len() - 1) as u32
         } else {
             let index = self.oldest;
@@ -256,27 +283,23 @@ impl Table {
     }
 
     fn unlink(&mut self, index: u32) {
-        let (newer, older) = {
-            let entry = &self.entries[index as usize];
-            (entry.newer, entry.older)
-        };
+        let Link { newer, older } = self.links[index as usize];
         match newer {
             NONE => self.newest = older,
-            _ => self.entries[newer as usize].older = older,
+            _ => self.links[newer as usize].older = older,
         }
         match older {
             NONE => self.oldest = newer,
-            _ => self.entries[older as usize].newer = newer,
+            _ => self.links[older as usize].newer = newer,
         }
     }
 
     fn link_newest(&mut self, index: u32) {
         let second = self.newest;
-        let entry = &mut self.entries[index as usize];
-        (entry.newer, entry.older) = (NONE, second);
+        self.links[index as usize] = Link { newer: NONE, older: second };
         match second {
             NONE => self.oldest = index,
-            _ => self.entries[second as usize].newer = index,
+            _ => self.links[second as usize].newer = index,
         }
         self.newest = index;
     }
