@@ -7,6 +7,7 @@ mod endpoint;
 mod estimate;
 mod explore;
 mod jobs;
+mod laws;
 mod metrics;
 mod output;
 mod replay;
@@ -39,6 +40,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;
     module.add_class::<explore::Explorer>()?;
+    module.add_function(wrap_pyfunction!(laws::fit_law, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::law_distances, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::bootstrap_law, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::normal_quantiles, module)?)?;
     module.add_class::<jobs::JobServer>()?;
     module.add_class::<jobs::LaggedServer>()?;
     module.add_function(wrap_pyfunction!(jobs::job_orders, module)?)?;
