@@ -130,6 +130,7 @@ class ReadOptions:
             "duplicates": duplicates,
             "duplicate_ns": round(self.duplicate_s * 1e9),
             "clocks": clocks,
+            "series": several and (self.window_s, self.duplicates, self.clocks) == (None, None, None),
             "max_trains": self.max_trains,
             "pauses": self.pauses,
             "max_packets": self.max_packets,
@@ -174,7 +175,8 @@ def read_captures(
     Parameters
     ----------
     paths : path or sequence of paths
-        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input.
+        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input. Files that
+        follow one another in time are one capture, in whatever order they are named; files of the same time are merged.
     options : ReadOptions, optional
 
     Returns
