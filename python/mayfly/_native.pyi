@@ -1,5 +1,6 @@
 """The compiled module, crates/py. Tables cross by the Arrow C data interface; their columns are in `table_schema`."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NotRequired, TypedDict, final
 
@@ -142,6 +143,20 @@ def wlan_airtimes(
     long_slot: bool = False,
 ) -> str: ...
 def wlan_standards() -> str: ...
+@final
+class CaptureListing:
+    """Connections with their classes, before they are written."""
+
+    def answer(self) -> str: ...
+    def write(self, path: str | os.PathLike[str], counts: str) -> None: ...
+
+def list_capture(
+    paths: Sequence[str],
+    options: Mapping[str, object],
+    look: Callable[[int, int, int], bool],
+    internal: Sequence[str] | None,
+    spill: str,
+) -> CaptureListing: ...
 def read_capture(
     paths: Sequence[str], options: Mapping[str, object], look: Callable[[int, int, int], bool]
 ) -> tuple[Table, Table, Table, Table, str]: ...

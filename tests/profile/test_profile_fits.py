@@ -145,7 +145,8 @@ def test_fits_are_those_of_scipy(law, shape):
         theirs = getattr(stats, name)
         found = theirs.fit(values, floc=0) if law != "pareto" else theirs.fit(values, floc=0, fscale=values[0])
         expected = theirs.logpdf(values, *found).sum()
-        assert theirs.logpdf(values, **keywords(ours)).sum() == pytest.approx(expected, rel=1e-9, abs=1e-6)
+        # A simplex, as scipy's, ends a little below the top.
+        assert -1e-9 < theirs.logpdf(values, **keywords(ours)).sum() - expected < 1e-4
 
 
 def test_logarithms_have_the_quantiles_of_scipy():

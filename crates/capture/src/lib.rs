@@ -25,7 +25,7 @@ pub use connections::rtt::Samples;
 pub use connections::table::{Finished, Packet, Table};
 pub use connections::transfer::{Ideal, Train};
 pub use connections::volumes::Volume;
-pub use counts::{Counts, Tap};
+pub use counts::{Counts, Tap, Unanswered};
 pub use decode::decoder::Decoder;
 pub use decode::options::TcpOptions;
 pub use decode::segment::{Endpoint, Segment, TcpHeader, Transport};
@@ -101,6 +101,8 @@ impl Default for Options {
 pub struct Capture {
     /// Connections and flows in the order of their first packets.
     pub connections: Vec<Connection>,
+    /// Their numbers among all that were begun: those that were given up have numbers, too.
+    pub serials: Vec<u64>,
     /// Trains of the TCP connections, by connection and time.
     pub trains: Vec<Train>,
     /// Packets of UDP flows, and data packets of TCP with new bytes, by connection and time.
@@ -109,6 +111,16 @@ pub struct Capture {
     pub volumes: Vec<Volume>,
     /// Packets read, skipped and evicted, and the time range.
     pub counts: Counts,
+}
+
+/// Who takes connections that are given up since there are too many; those that nobody answered are only summed up
+/// ([`Counts::unanswered`]).
+pub trait Leaving {
+    /// Takes one as it stands, with its number among all that were begun.
+    ///
+    /// # Errors
+    /// As whatever keeps it: the reading ends there.
+    fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()>;
 }
 
 type Bytes = Box<dyn Read + Send>;
@@ -138,11 +150,25 @@ pub fn read_files(
     options: &Options,
     watch: &mut dyn Watch,
 ) -> Result<Capture, CaptureError> {
+    read_files_to(paths, options, watch, None)
+}
+
+/// The same; `leaving` takes connections that are given up. Times of those are in order only where packets are read in the
+/// order of the file: of merged files, it gets none.
+///
+/// # Errors
+/// As [`read_files`], and as `leaving` has them.
+pub fn read_files_to(
+    paths: &[impl AsRef<Path>],
+    options: &Options,
+    watch: &mut dyn Watch,
+    mut leaving: Option<&mut dyn Leaving>,
+) -> Result<Capture, CaptureError> {
     let inputs = paths.iter().filter(|path| path.as_ref() == Path::new(STDIN)).count();
     if options.series
         && paths.len() > 1
         && inputs == 0
-        && let Some(capture) = read_series(paths, options, watch)?
+        && let Some(capture) = read_series(paths, options, watch, &mut leaving)?
     {
         return Ok(capture);
     }
@@ -170,7 +196,7 @@ pub fn read_files(
         let reader = open(path).map_err(|error| error.inside(&name_of(path)))?;
         readers.push((reader, name_of(path), clock.ahead_ns));
     }
-    let mut capture = read_all(readers, options, &read, watch)?;
+    let mut capture = read_all(readers, options, &read, watch, &mut leaving)?;
     capture.counts.clocks = ahead;
     Ok(capture)
 }
@@ -189,6 +215,7 @@ fn read_series(
     paths: &[impl AsRef<Path>],
     options: &Options,
     watch: &mut dyn Watch,
+    leaving: &mut Option<&mut dyn Leaving>,
 ) -> Result<Option<Capture>, CaptureError> {
     let ignored = Arc::new(AtomicU64::new(0));
     let mut files = Vec::new();
@@ -215,7 +242,7 @@ fn read_series(
     };
     let options = Options { window_ns: 0, duplicates: Duplicates::Keep, ..*options };
     let source = Source::of(reader, Decoder::with(options.tunnels, None), 0, name, 0).followed_by(next_ns, following);
-    let mut found = read_sources(vec![source], &options, &read, watch)?;
+    let mut found = read_sources(vec![source], &options, &read, watch, leaving)?;
     if let Some(capture) = &mut found {
         capture.counts.clocks = vec![Clock::default(); paths.len()];
     }
@@ -246,7 +273,7 @@ pub fn read_file(path: &Path, options: &Options, watch: &mut dyn Watch) -> Resul
 /// # Errors
 /// As [`read_files`].
 pub fn read<R: Read>(source: R, options: &Options, watch: &mut dyn Watch) -> Result<Capture, CaptureError> {
-    read_all(vec![(Reader::open(source)?, String::new(), 0)], options, &AtomicU64::new(0), watch)
+    read_all(vec![(Reader::open(source)?, String::new(), 0)], options, &AtomicU64::new(0), watch, &mut None)
 }
 
 /// Reads several captures as one, as [`read_files`] does; clocks are taken as they are.
@@ -262,7 +289,7 @@ pub fn read_merged<R: Read>(
     for source in sources {
         readers.push((Reader::open(source)?, String::new(), 0));
     }
-    read_all(readers, options, &AtomicU64::new(0), watch)
+    read_all(readers, options, &AtomicU64::new(0), watch, &mut None)
 }
 
 fn read_all<R: Read>(
@@ -270,6 +297,7 @@ fn read_all<R: Read>(
     options: &Options,
     read: &AtomicU64,
     watch: &mut dyn Watch,
+    leaving: &mut Option<&mut dyn Leaving>,
 ) -> Result<Capture, CaptureError> {
     let identities = (options.duplicates != Duplicates::Keep).then(RandomState::new);
     let source = |(file, (reader, name, ahead_ns))| {
@@ -277,7 +305,7 @@ fn read_all<R: Read>(
     };
     let sources = (0..).zip(readers).map(source).collect();
     // Only a series overlaps.
-    read_sources(sources, options, read, watch).map(Option::unwrap_or_default)
+    read_sources(sources, options, read, watch, leaving).map(Option::unwrap_or_default)
 }
 
 /// None where what was taken for a series is none.
@@ -286,6 +314,7 @@ fn read_sources<R: Read>(
     options: &Options,
     read: &AtomicU64,
     watch: &mut dyn Watch,
+    leaving: &mut Option<&mut dyn Leaving>,
 ) -> Result<Option<Capture>, CaptureError> {
     if options.max_flows == 0 {
         return Err(CaptureError::MaxFlows);
@@ -293,7 +322,8 @@ fn read_sources<R: Read>(
     let mut merge = Merge::of(sources, options.window_ns);
     let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns);
     let table = Table::with_limits(options.max_flows, options.max_trains);
-    let mut table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
+    let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
+    let mut table = table.leaving(leaving.is_some() && !merge.is_sorted());
     let mut counts = Counts::default();
     let mut steps = 0_u64;
     loop {
@@ -324,14 +354,17 @@ fn read_sources<R: Read>(
         counts.decoded += 1;
         counts.fragments += u64::from(arrival.segment.fragment);
         table.add(&arrival.segment, arrival.tap, arrival.time_ns);
+        while let (Some(entry), Some(leaving)) = (table.left(), leaving.as_mut()) {
+            leaving.leaves(entry.serial, entry.connection(counts.first_ns.unwrap_or(0), &options.ideal))?;
+        }
     }
-    counts.evicted = table.evicted();
+    (counts.evicted, counts.unanswered) = (table.evicted(), table.unanswered());
     counts.number_from(merge.is_sorted());
     let finished = table.finish(counts.first_ns.unwrap_or(0), &options.ideal);
     counts.trains_left_out = finished.trains_left_out;
     counts.packets_left_out = finished.packets_left_out;
     counts.volume_width_ns = finished.volume_width_ns;
     counts.volumes_left_out = finished.volumes_left_out;
-    let Finished { connections, trains, packets, volumes, .. } = finished;
-    Ok(Some(Capture { connections, trains, packets, volumes, counts }))
+    let Finished { connections, serials, trains, packets, volumes, .. } = finished;
+    Ok(Some(Capture { connections, serials, trains, packets, volumes, counts }))
 }

@@ -214,7 +214,8 @@ fn files_that_follow_one_another_are_one_whatever_the_order_they_are_named_in() 
         let one = written(&format!("one-{}", cuts.len()), std::slice::from_ref(&whole));
         let mut several = written(&format!("several-{}", cuts.len()), &parts);
         several.reverse();
-        let options = Options { series: true, max_trains: 100, max_packets: 1000, max_volumes: 1000, ..Options::default() };
+        let options =
+            Options { series: true, max_trains: 100, max_packets: 1000, max_volumes: 1000, ..Options::default() };
         // What is said for files of one time does not matter to those that follow one another.
         let for_several = Options { window_ns: 10_000_000, duplicates: Duplicates::Taps, clocks: true, ..options };
         let one = capture::read_files(&one, &options, &mut || true).expect("a capture");
@@ -233,8 +234,9 @@ fn files_that_follow_one_another_are_one_whatever_the_order_they_are_named_in() 
 #[test]
 fn files_of_the_same_time_are_merged_as_before() {
     let at_taps = [0, 30].map(|delay| {
-        let frames: Vec<Frame> =
-            (0..50_u32).map(|index| tcp(u64::from(index) * 1_000 + delay, CLIENT, SERVER, index * 10, 1, ACK, 10)).collect();
+        let frames: Vec<Frame> = (0..50_u32)
+            .map(|index| tcp(u64::from(index) * 1_000 + delay, CLIENT, SERVER, index * 10, 1, ACK, 10))
+            .collect();
         pcap(&frames, 1, false, false)
     });
     let files = written("taps", &at_taps);

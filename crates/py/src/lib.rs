@@ -8,6 +8,7 @@ mod estimate;
 mod explore;
 mod jobs;
 mod laws;
+mod listing;
 mod metrics;
 mod output;
 mod replay;
@@ -36,6 +37,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
+    module.add_class::<listing::CaptureListing>()?;
+    module.add_function(wrap_pyfunction!(listing::list_capture, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;

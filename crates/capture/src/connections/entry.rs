@@ -344,6 +344,13 @@ impl Entry {
         one.zip(two).map(|(one, two)| (one + two).round() as i64).or(shook_ns)
     }
 
+    /// Packets and their bytes, where one end never sent any: a scan, a flood, a host that is gone.
+    pub(crate) fn unanswered(&self) -> Option<(u64, u64)> {
+        let [one, two] = &self.halves;
+        let silent = one.packets == 0 || two.packets == 0;
+        silent.then_some((one.packets + two.packets, one.wire_bytes + two.wire_bytes))
+    }
+
     /// The train that runs, as it stands.
     pub(crate) fn last_train(&self) -> Ended {
         self.transfer.last_train()

@@ -14,6 +14,7 @@ use crate::connections::connection::{Connection, Protocol};
 use crate::connections::entry::{Brought, Ended, Entry, NONE};
 use crate::connections::transfer::{Ideal, Train};
 use crate::connections::volumes::{Volume, Volumes};
+use crate::counts::Unanswered;
 use crate::decode::key::Key;
 use crate::decode::segment::Segment;
 
@@ -73,6 +74,9 @@ pub struct Table {
     oldest: u32,
     created: u64,
     evicted: u64,
+    unanswered: Unanswered,
+    /// What was given up and had an answer, where that is wanted.
+    leaving: Option<Vec<Entry>>,
     trains: Trains,
     pauses: bool,
     packets: Packets,
@@ -83,6 +87,8 @@ pub struct Table {
 pub struct Finished {
     /// Every connection, in the order of first packets.
     pub connections: Vec<Connection>,
+    /// Their numbers among all that were begun.
+    pub serials: Vec<u64>,
     /// Their trains, by connection and time.
     pub trains: Vec<Train>,
     /// Trains beyond the limit.
@@ -113,6 +119,8 @@ impl Table {
             oldest: NONE,
             created: 0,
             evicted: 0,
+            unanswered: Unanswered::default(),
+            leaving: None,
             trains: Trains { limit: trains, ..Trains::default() },
             pauses: false,
             packets: Packets::default(),
@@ -128,6 +136,22 @@ impl Table {
     /// The same with at most `volumes` rows of what was carried when.
     pub fn with_volumes(self, volumes: usize) -> Self {
         Table { volumes: Volumes::with_limit(volumes), ..self }
+    }
+
+    /// The same, which keeps what it gives up for [`Table::left`].
+    pub(crate) fn leaving(self, wanted: bool) -> Self {
+        Table { leaving: wanted.then(Vec::new), ..self }
+    }
+
+    /// Connections given up since the last call, with their serial numbers, as they stood.
+    #[inline]
+    pub(crate) fn left(&mut self) -> Option<Entry> {
+        self.leaving.as_mut()?.pop()
+    }
+
+    /// Of those given up, what nobody answered.
+    pub(crate) fn unanswered(&self) -> Unanswered {
+        self.unanswered
     }
 
     /// Connections given up because the table was full.
@@ -233,7 +257,9 @@ impl Table {
             volume.start_ns = volume.start_ns.saturating_mul(volumes.width_ns).saturating_sub(first_ns);
             true
         });
+        let serials = self.entries.iter().map(|entry| entry.serial).collect();
         Finished {
+            serials,
             connections: rows_of(self.entries, first_ns, ideal),
             trains: trains.kept,
             trains_left_out: trains.left_out,
@@ -259,8 +285,15 @@ impl Table {
             if let Ok(slot) = self.latest.find_entry(evicted_hash, |held| *held == index) {
                 slot.remove();
             }
-            self.entries[index as usize] = entry;
+            let old = std::mem::replace(&mut self.entries[index as usize], entry);
             self.evicted += 1;
+            if let Some((packets, bytes)) = old.unanswered() {
+                self.unanswered.connections += 1;
+                self.unanswered.packets += packets;
+                self.unanswered.bytes = self.unanswered.bytes.saturating_add(bytes);
+            } else if let Some(leaving) = &mut self.leaving {
+                leaving.push(old);
+            }
             index
         };
         let (entries, keys) = (&self.entries, &self.keys);

@@ -116,7 +116,8 @@ mod tests {
 
     #[test]
     fn an_address_in_both_versions_is_two() {
-        let [four, six] = ["10.0.0.1", "::10.0.0.1"].map(|text| Endpoint { address: text.parse().expect("an address"), port: 7 });
+        let [four, six] =
+            ["10.0.0.1", "::10.0.0.1"].map(|text| Endpoint { address: text.parse().expect("an address"), port: 7 });
         assert!(Key::of(&segment(four, four)).0 != Key::of(&segment(six, six)).0);
     }
 }
