@@ -141,7 +141,12 @@ def streamed(connections: int, flood: bool) -> Iterator[bytes]:
         host = 0x20000000 + index * 7 % (1 << 28) if flood else 0x0A000000 + index // 60_000
         ends, ports = (host, np.full_like(host, server)), (1024 + index % 60_000, np.full_like(index, 443))
         for step, (back, flags, seq, ack, payload) in enumerate(EXCHANGE[:1] if flood else EXCHANGE):
-            rows["src"], rows["dst"], rows["sport"], rows["dport"] = ends[back], ends[1 - back], ports[back], ports[1 - back]
+            rows["src"], rows["dst"], rows["sport"], rows["dport"] = (
+                ends[back],
+                ends[1 - back],
+                ports[back],
+                ports[1 - back],
+            )
             rows["flags"], rows["seq"], rows["ack"], rows["total"] = flags, seq, ack, 40 + payload
             rows["original"] = 54 + payload
             time_us = (index - begin) + AT_ONCE * (step + begin // AT_ONCE * len(EXCHANGE))

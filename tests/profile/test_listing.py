@@ -131,7 +131,9 @@ def test_the_limit_of_memory_tells_how_many_connections_are_held(monkeypatch):
 
 
 def test_connections_that_do_not_fit_into_memory_are_listed_all_the_same(tmp_path, memory):
-    rows = [row for at in range(500) for row in exchange(2_000 * at, f"10.0.{at % 7}.{at % 50}", "192.0.2.1", 5000 + at)]
+    rows = [
+        row for at in range(500) for row in exchange(2_000 * at, f"10.0.{at % 7}.{at % 50}", "192.0.2.1", 5000 + at)
+    ]
     capture = written(tmp_path / "many.pcap", rows)
     whole = listing([capture])
     memory(20)

@@ -21,6 +21,7 @@ from mayfly.laws import interarrival
 from mayfly.laws.families import Exponential, Family, Lognormal, Pareto
 from mayfly.text.files import first_line
 
+
 @dataclass(frozen=True)
 class Logarithms(Lognormal):
     """A lognormal law whose quantiles, of which a plot takes some, do without ``scipy`` and the time to import it."""

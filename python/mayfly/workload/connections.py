@@ -39,6 +39,7 @@ VOLUMES = native("capture_volumes")
 MOST_VOLUMES = 1 << 20
 """Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
 
+
 @dataclass(frozen=True)
 class Reading:
     """What captures hold.
