@@ -1,4 +1,4 @@
-"""`mayfly profile --connections` by the compiled module beside the tables of Python, and what does not fit into memory."""
+"""`mayfly profile --connections` by the compiled module beside tables of Python; what does not fit into memory."""
 
 import gzip
 import ipaddress

@@ -23,7 +23,8 @@ class Traffic:
     Parameters
     ----------
     rows : polars.DataFrame, shape (n_rows, 9)
-        ``start_s``, ``direction`` (an enumeration), ``near`` and ``far`` (addresses, as categories), ``bytes``, ``packets``, ``acked_bytes`` (payload
+        ``start_s``, ``direction`` (an enumeration), ``near`` and ``far`` (addresses, as categories), ``bytes``,
+        ``packets``, ``acked_bytes`` (payload
         the other direction that they acknowledge), ``rtt_s`` (between the tap and the sender, null where nothing ended
         a round trip) and ``protocol``, in the order of time.
     width_s : float
