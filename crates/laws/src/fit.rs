@@ -2,7 +2,7 @@
 
 use crate::NotFitted;
 use crate::law::{Kind, Law};
-use crate::mixtures::{two_exponentials, two_lognormals};
+use crate::mixtures::{mean_and_deviation, two_exponentials, two_lognormals};
 
 /// Shapes of the Weibull law that are searched.
 const SHAPES: [f64; 2] = [0.01, 100.0];
@@ -34,13 +34,6 @@ pub fn fit(kind: Kind, ordered: &[f64], start: Option<&Law>) -> Result<Law, NotF
 
 fn logs_of(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value.ln()).collect()
-}
-
-pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
-    (mean, square.sqrt())
 }
 
 fn pareto(ordered: &[f64]) -> Result<Law, NotFitted> {

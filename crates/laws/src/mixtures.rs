@@ -5,7 +5,6 @@
 
 use std::f64::consts::PI;
 
-use crate::fit::mean_and_deviation;
 use crate::law::Law;
 
 /// Least deviation of a lognormal of the mixture over that of all logarithms: without a bound a component that shrinks
@@ -71,6 +70,13 @@ fn rounds(mut round: impl FnMut() -> f64) {
         }
         before = likelihood;
     }
+}
+
+pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
+    (mean, square.sqrt())
 }
 
 fn floored(sums: [f64; 2], n: usize) -> [f64; 2] {
