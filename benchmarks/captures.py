@@ -5,6 +5,11 @@ has connections of its own; another one of connections that open, ask once and s
 what each costs in memory.
 
     python benchmarks/captures.py CAPTURE...
+
+``--stream whole`` writes connections one after the other, ten packets each and ten thousand at the same time, to the
+standard output, ``--stream flood`` SYNs that nobody answers, ``--connections`` of them, for what no disk should hold:
+
+    python benchmarks/captures.py --stream whole --connections 10000000 | mayfly --memory 2gb profile - --connections
 """
 
 import argparse
@@ -18,6 +23,9 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
+
+import numpy as np
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = ROOT / "target" / "release" / "examples" / "connections"
@@ -93,10 +101,63 @@ def opened(connections: int) -> Iterator[bytes]:
             yield header + bytes(12) + b"\x08\x00" + ip + tcp
 
 
-def run(command: list[str], cwd: str) -> tuple[float, int, str]:
-    """User and system time, s; largest resident set, bytes; and what was printed, of one run."""
+PACKET = np.dtype(
+    [
+        *(("s", "<u4"), ("us", "<u4"), ("captured", "<u4"), ("original", "<u4")),
+        *(("ethernet", "V12"), ("kind", ">u2"), ("version", "u1"), ("tos", "u1"), ("total", ">u2"), ("id", ">u2")),
+        *(("fragment", ">u2"), ("ttl", "u1"), ("protocol", "u1"), ("sum", ">u2"), ("src", ">u4"), ("dst", ">u4")),
+        *(("sport", ">u2"), ("dport", ">u2"), ("seq", ">u4"), ("ack", ">u4"), ("offset", "u1"), ("flags", "u1")),
+        *(("window", ">u2"), ("tcp_sum", ">u2"), ("urgent", ">u2")),
+    ]
+)
+"""A record with the headers of Ethernet, IPv4 and TCP, which are all that is captured."""
+AT_ONCE = 10_000
+"""Connections of a stream that live at the same time."""
+EXCHANGE = (
+    (0, 0x02, 0, 0, 0),
+    (1, 0x12, 0, 1, 0),
+    (0, 0x10, 1, 1, 0),
+    (0, 0x18, 1, 1, 100),
+    (1, 0x10, 1, 101, 1448),
+    (1, 0x18, 1449, 101, 1448),
+    (0, 0x10, 101, 2897, 0),
+    (0, 0x11, 101, 2897, 0),
+    (1, 0x11, 2897, 102, 0),
+    (0, 0x10, 102, 2898, 0),
+)
+"""Who sends, flags, sequence number, acknowledgement and payload of each packet of a connection."""
+
+
+def streamed(connections: int, flood: bool) -> Iterator[bytes]:
+    """Records of a stream, a block of :data:`AT_ONCE` connections after the other, one packet each in turn."""
+    server = 0xC0000201
+    for begin in range(0, connections, AT_ONCE):
+        index = np.arange(begin, min(begin + AT_ONCE, connections), dtype=np.int64)
+        rows = np.zeros(len(index), dtype=PACKET)
+        for name, value in (("captured", 54), ("kind", 0x0800), ("version", 0x45), ("ttl", 64), ("protocol", 6)):
+            rows[name] = value
+        rows["offset"], rows["window"], rows["id"] = 0x50, 65535, index & 0xFFFF
+        # Spoofed addresses are all over; a site has some hundred.
+        host = 0x20000000 + index * 7 % (1 << 28) if flood else 0x0A000000 + index // 60_000
+        ends, ports = (host, np.full_like(host, server)), (1024 + index % 60_000, np.full_like(index, 443))
+        for step, (back, flags, seq, ack, payload) in enumerate(EXCHANGE[:1] if flood else EXCHANGE):
+            rows["src"], rows["dst"], rows["sport"], rows["dport"] = (
+                ends[back],
+                ends[1 - back],
+                ports[back],
+                ports[1 - back],
+            )
+            rows["flags"], rows["seq"], rows["ack"], rows["total"] = flags, seq, ack, 40 + payload
+            rows["original"] = 54 + payload
+            time_us = (index - begin) + AT_ONCE * (step + begin // AT_ONCE * len(EXCHANGE))
+            rows["s"], rows["us"] = time_us // 1_000_000, time_us % 1_000_000
+            yield rows.tobytes()
+
+
+def run(command: list[str], cwd: str, source: IO[bytes] | None = None) -> tuple[float, int, str]:
+    """User and system time, s; largest resident set, bytes; and what was printed, of one run that reads ``source``."""
     with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen(command, cwd=cwd, stdout=out, stderr=subprocess.DEVNULL)
+        child = subprocess.Popen(command, cwd=cwd, stdin=source, stdout=out, stderr=subprocess.DEVNULL)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
@@ -125,11 +186,19 @@ def in_turns(path: Path, folder: str, runs: int) -> Iterator[tuple[str, list[tup
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("captures", nargs="+", type=Path, metavar="CAPTURE")
+    parser.add_argument("captures", nargs="*", type=Path, metavar="CAPTURE")
+    parser.add_argument("--stream", choices=("whole", "flood"))
     parser.add_argument("--packets", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3, help="of each program, in turns, of which the fastest counts")
     parser.add_argument("--connections", type=int, default=1_000_000)
     given = parser.parse_args()
+    if given.stream:
+        sys.stdout.buffer.write(HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+        for block in streamed(given.connections, given.stream == "flood"):
+            sys.stdout.buffer.write(block)
+        return
+    if not given.captures:
+        parser.error("name a capture, or --stream")
     if not PROGRAM.exists():
         raise SystemExit("cargo build --release -p mayfly-capture --example connections, first")
     with tempfile.TemporaryDirectory() as folder:

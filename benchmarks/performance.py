@@ -48,6 +48,8 @@ CELL_S, CELL_WARM_UP_S = 10, 3
 NS3_WIRED = "point-to-point", "internet", "traffic-control", "network", "core"
 NS2_SCHEDULERS = "Splay", "Calendar"
 PACKETS = {"repeated.pcap": 1_000_000, "longer.pcap": 4_000_000}
+MANY = 10_000_000
+"""Connections of the captures that must not fit into memory."""
 SLOW_RUNS = 2
 """At most, of a table with ns-3, which takes minutes of CPU time."""
 Figures = dict[str, float]
@@ -298,6 +300,26 @@ def reader(place: Place, name: str, least: int, runs: int) -> Table:
     return Table(title, programs, {"TCP connections": 0}, runs, unlike)
 
 
+def scale(place: Place) -> list[str]:
+    """Captures of ten million connections, from a pipe: time and most memory under a budget of 2 GB."""
+    rows = [f"## Captures of {MANY:,} connections, `--memory 2gb`, from a pipe", ""]
+    rows += ["| | command | CPU s | most memory | rows, and what is in none |", "|---|---|---:|---:|---|"]
+    for what, title in (("whole", "ten packets each, 10,000 at once"), ("flood", "SYNs that nobody answers")):
+        for listed in (["--connections"], [])[: 1 if what == "whole" else 2]:
+            source = [sys.executable, HERE / "captures.py", "--stream", what, "--connections", MANY]
+            command = [MAYFLY, "--memory", "2gb", "profile", "-", *listed, "--out", "many", "--json"]
+            with subprocess.Popen([str(part) for part in source], stdout=subprocess.PIPE) as made:
+                spent, memory, printed = captures.run([str(part) for part in command], str(place.folder), made.stdout)
+            told = json.loads(printed)
+            left = told["counts"]["unanswered"]["connections"]
+            name = "`mayfly profile " + "".join(f"{word} " for word in listed) + "`"
+            rows.append(
+                f"| {title} | {name.replace(' `', '`')} | {spent:.1f} | {memory * 1e-9:.2f} GB | "
+                f"{told['dataset']['connections']:,} rows, {left:,} summed up |"
+            )
+    return [*rows, ""]
+
+
 def argus_records(folder: Path) -> Figures:
     """Records of TCP in what argus wrote."""
     command = ["ra", "-nn", "-r", "argus.out", "-s", "proto", "-", "tcp"]
@@ -461,12 +483,12 @@ def main(
         Path | None, typer.Option("--peers", help="Python environment with ns3 and nfstream")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each program")] = 5,
-    only: Annotated[str | None, typer.Option(help=f"One of {', '.join([*TABLES, 'queues'])}")] = None,
+    only: Annotated[str | None, typer.Option(help=f"One of {', '.join([*TABLES, 'scale', 'queues'])}")] = None,
     page: Annotated[Path | None, typer.Option("--write", help="Page whose tables are replaced")] = None,
 ) -> None:
     """Time Mayfly and its peers on the same input."""
-    if only is not None and only not in (*TABLES, "queues"):
-        raise typer.BadParameter(f"must be one of {', '.join([*TABLES, 'queues'])}", param_hint="--only")
+    if only is not None and only not in (*TABLES, "scale", "queues"):
+        raise typer.BadParameter(f"must be one of {', '.join([*TABLES, 'scale', 'queues'])}", param_hint="--only")
     if only is not None and page is not None:
         raise typer.BadParameter("would leave the page with one table of all; print it instead", param_hint="--write")
     for program in ("flow_list", "queues", "connections"):
@@ -480,6 +502,8 @@ def main(
                 found = measure(table, place.folder)
                 check(table, found)
                 text += rows(table, found)
+        if only in (None, "scale"):
+            text += scale(place)
         if only in (None, "queues"):
             text += decisions(place, runs)
     if page is None:

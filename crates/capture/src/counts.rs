@@ -19,6 +19,17 @@ pub struct Tap {
     pub duplicates: u64,
 }
 
+/// Connections that nobody answered, summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unanswered {
+    /// How many.
+    pub connections: u64,
+    /// Their packets.
+    pub packets: u64,
+    /// Length of these IP packets.
+    pub bytes: u64,
+}
+
 impl Tap {
     pub(crate) fn at(file: u32, interface: u32) -> Self {
         Tap { file, interface, packets: 0, duplicates: 0 }
@@ -34,6 +45,8 @@ pub struct Counts {
     pub decoded: u64,
     /// Connections evicted because of the limit; their packets are in `decoded`.
     pub evicted: u64,
+    /// Of these, those in which one end never sent a packet, their packets and the bytes of these: scans and floods.
+    pub unanswered: Unanswered,
     /// Of `decoded`, fragments other than the first.
     pub fragments: u64,
     /// Packets found inside tunnels, in the order of [`Tunnel::NAMES`]; each level of nesting counts.

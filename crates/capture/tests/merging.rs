@@ -180,3 +180,69 @@ fn a_file_of_several_that_cannot_be_read_is_named() {
     let estimated = read_files(&[&stdin[0], &paths[0]], &Options { clocks: true, ..taps() }, &mut || true);
     assert!(matches!(estimated, Err(CaptureError::StdinTwice)));
 }
+
+/// Files of a folder of their own, written there.
+fn written(name: &str, files: &[Vec<u8>]) -> Vec<std::path::PathBuf> {
+    let folder = std::env::temp_dir().join(format!("mayfly-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let path = |(at, bytes): (usize, &Vec<u8>)| {
+        let path = folder.join(format!("{at}.pcap"));
+        std::fs::write(&path, bytes).expect("a file");
+        path
+    };
+    files.iter().enumerate().map(path).collect()
+}
+
+#[test]
+fn files_that_follow_one_another_are_one_whatever_the_order_they_are_named_in() {
+    let mut frames = vec![tcp(0, CLIENT, SERVER, 1, 0, SYN, 0), tcp(5, SERVER, CLIENT, 1, 2, SYN | ACK, 0)];
+    for index in 0..60_u32 {
+        let time = 10 + u64::from(index) * 20_000;
+        frames.push(tcp(time, CLIENT, SERVER, 2 + index * 100, 2, ACK, 100));
+        // The same packet again, at once: a copy where files were merged.
+        frames.push(tcp(time + 1, CLIENT, SERVER, 2 + index * 100, 2, ACK, 100));
+        frames.push(udp(time + 2, SERVER, CLIENT, 50));
+    }
+    let whole = pcap(&frames, 1, false, false);
+    for cuts in [vec![91], vec![1, 2, 90, 151], vec![60, 60, 120]] {
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for cut in cuts.iter().copied().chain([frames.len()]) {
+            parts.push(pcap(&frames[from..cut], 1, false, false));
+            from = cut;
+        }
+        let one = written(&format!("one-{}", cuts.len()), std::slice::from_ref(&whole));
+        let mut several = written(&format!("several-{}", cuts.len()), &parts);
+        several.reverse();
+        let options =
+            Options { series: true, max_trains: 100, max_packets: 1000, max_volumes: 1000, ..Options::default() };
+        // What is said for files of one time does not matter to those that follow one another.
+        let for_several = Options { window_ns: 10_000_000, duplicates: Duplicates::Taps, clocks: true, ..options };
+        let one = capture::read_files(&one, &options, &mut || true).expect("a capture");
+        let several = capture::read_files(&several, &for_several, &mut || true).expect("captures");
+        assert_eq!(format!("{:?}", one.connections), format!("{:?}", several.connections));
+        assert_eq!(one.trains, several.trains);
+        assert_eq!(one.packets, several.packets);
+        assert_eq!(one.volumes, several.volumes);
+        assert_eq!(several.counts.clocks.len(), parts.len());
+        let mut counts = several.counts;
+        counts.clocks.clone_from(&one.counts.clocks);
+        assert_eq!(one.counts, counts);
+    }
+}
+
+#[test]
+fn files_of_the_same_time_are_merged_as_before() {
+    let at_taps = [0, 30].map(|delay| {
+        let frames: Vec<Frame> = (0..50_u32)
+            .map(|index| tcp(u64::from(index) * 1_000 + delay, CLIENT, SERVER, index * 10, 1, ACK, 10))
+            .collect();
+        pcap(&frames, 1, false, false)
+    });
+    let files = written("taps", &at_taps);
+    let options = Options { window_ns: 10_000_000, duplicates: Duplicates::Taps, ..Options::default() };
+    let merged = capture::read_files(&files, &options, &mut || true).expect("captures");
+    let tried = capture::read_files(&files, &Options { series: true, ..options }, &mut || true).expect("captures");
+    assert_eq!(merged.counts, tried.counts);
+    assert_eq!((merged.counts.decoded, merged.connections.len()), (50, 1));
+}

@@ -21,6 +21,7 @@ pub struct ReadOptions {
     duplicates: String,
     duplicate_ns: u64,
     clocks: bool,
+    series: bool,
     max_trains: usize,
     pauses: bool,
     max_packets: usize,
@@ -33,13 +34,22 @@ pub struct ReadOptions {
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Signals, and who looks on from Python.
-struct Onlooker<'a> {
+pub(crate) struct Onlooker<'a> {
     look: &'a Py<PyAny>,
     looked: Instant,
     raised: Option<PyErr>,
 }
 
-impl Onlooker<'_> {
+impl<'a> Onlooker<'a> {
+    pub(crate) fn of(look: &'a Py<PyAny>) -> Self {
+        Onlooker { look, looked: Instant::now(), raised: None }
+    }
+
+    /// What Python raised.
+    pub(crate) fn raised(&mut self) -> PyResult<()> {
+        self.raised.take().map_or(Ok(()), Err)
+    }
+
     fn ask(&mut self, seen: Seen) -> PyResult<Go> {
         Python::attach(|py| {
             py.check_signals()?;
@@ -78,11 +88,9 @@ pub fn read_capture(
     look: Py<PyAny>,
 ) -> PyResult<(Table, Table, Table, Table, String)> {
     let options = options.checked()?;
-    let mut onlooker = Onlooker { look: &look, looked: Instant::now(), raised: None };
+    let mut onlooker = Onlooker::of(&look);
     let outcome = py.detach(|| read_files(&paths, &options, &mut onlooker));
-    if let Some(error) = onlooker.raised {
-        return Err(error);
-    }
+    onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let (connections, trains) = (Table::of(&read.connections)?, Table::of(&read.trains)?);
     let (packets, volumes) = (Table::of(&read.packets)?, Table::of(&read.volumes)?);
@@ -90,7 +98,7 @@ pub fn read_capture(
 }
 
 impl ReadOptions {
-    fn checked(&self) -> PyResult<Options> {
+    pub(crate) fn checked(&self) -> PyResult<Options> {
         let duplicates = match self.duplicates.as_str() {
             "keep" => Duplicates::Keep,
             "taps" => Duplicates::Taps,
@@ -104,6 +112,7 @@ impl ReadOptions {
             duplicates,
             duplicate_ns: self.duplicate_ns,
             clocks: self.clocks,
+            series: self.series,
             max_trains: self.max_trains,
             pauses: self.pauses,
             max_packets: self.max_packets,
@@ -115,7 +124,7 @@ impl ReadOptions {
 
 /// What was read, and what became of it; `skipped` by reason, `tunnelled` by kind.
 #[derive(Serialize)]
-struct Told {
+pub(crate) struct Told {
     packets: u64,
     decoded: u64,
     skipped: Map<String, Json>,
@@ -123,6 +132,7 @@ struct Told {
     tunnelled: Map<String, Json>,
     late: u64,
     evicted: u64,
+    unanswered: Unanswered,
     trains_left_out: u64,
     packets_left_out: u64,
     volume_width_s: f64,
@@ -134,6 +144,14 @@ struct Told {
     stopped: bool,
     duration_s: f64,
     first_epoch_s: Option<f64>,
+}
+
+/// Of the evicted connections those that nobody answered.
+#[derive(Serialize)]
+struct Unanswered {
+    connections: u64,
+    packets: u64,
+    bytes: u64,
 }
 
 /// A place where packets were captured.
@@ -154,7 +172,7 @@ struct Clock {
 }
 
 impl Told {
-    fn of(counts: &Counts) -> Told {
+    pub(crate) fn of(counts: &Counts) -> Told {
         let count = |name: &str, value: u64| (name.to_owned(), Json::from(value));
         let tap = |tap: &capture::Tap| Tap {
             file: tap.file,
@@ -175,6 +193,11 @@ impl Told {
             tunnelled: Tunnel::NAMES.iter().map(|&(kind, name)| count(name, counts.tunnelled[kind as usize])).collect(),
             late: counts.late,
             evicted: counts.evicted,
+            unanswered: Unanswered {
+                connections: counts.unanswered.connections,
+                packets: counts.unanswered.packets,
+                bytes: counts.unanswered.bytes,
+            },
             trains_left_out: counts.trains_left_out,
             packets_left_out: counts.packets_left_out,
             volume_width_s: counts.volume_width_ns as f64 * 1e-9,

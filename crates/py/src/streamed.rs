@@ -12,7 +12,7 @@ use netsim::{ConfigError, FlowRecord, FlowSpec};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyIterator};
-use runs::TableFile;
+use runs::table_file::{Form, TableFile};
 use settings::Settings;
 use tables::record;
 use units::Time;
@@ -218,7 +218,8 @@ impl ParquetBatches {
         py.detach(move || {
             let mut open = self.writer.lock().map_err(Self::failed)?;
             if open.is_none() {
-                let file = TableFile::create(&self.path, reader.schema(), self.metadata.clone(), Some(BATCH));
+                let form = Form { group: Some(BATCH), ..Form::default() };
+                let file = TableFile::create(&self.path, reader.schema(), self.metadata.clone(), form);
                 *open = Some(file.map_err(Self::failed)?);
             }
             let Some(writer) = open.as_mut() else { return Ok(()) };

@@ -22,6 +22,13 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Its columns.
+    pub(crate) fn batch(self) -> RecordBatch {
+        self.0
+    }
+}
+
 fn failed(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

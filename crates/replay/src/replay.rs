@@ -44,7 +44,7 @@ impl Replay {
     /// Networks without a host, nothing to replay, or more trains or packets than were kept.
     pub fn of(reading: Reading, options: Options) -> Result<Replay, Refused> {
         let Reading { name, capture } = reading;
-        let Capture { connections, trains, packets, volumes, counts } = capture;
+        let Capture { connections, trains, packets, volumes, counts, .. } = capture;
         let ends = Ends::of(&connections);
         let networks = options.networks.as_ref();
         let all: Vec<usize> = (0..connections.len()).collect();

@@ -11,7 +11,7 @@ use tables::Record;
 
 use crate::arrays::told;
 use crate::list::List;
-use crate::table_file::TableFile;
+use crate::table_file::{Form, TableFile};
 
 /// What tells a run from others in its tables.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ pub(crate) fn samples(samples: &[Sample], labels: &Labels) -> Result<RecordBatch
 /// # Errors
 /// The file cannot be written.
 pub(crate) fn write(batch: &RecordBatch, path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
-    let mut file = TableFile::create(path, batch.schema(), metadata, None)?;
+    let mut file = TableFile::create(path, batch.schema(), metadata, Form::default())?;
     file.write(batch)?;
     file.close()
 }

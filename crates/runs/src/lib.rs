@@ -12,11 +12,10 @@ mod files;
 mod list;
 mod run;
 mod sums;
-mod table_file;
+pub mod table_file;
 
 pub use arrays::batch;
 pub use figures::{Class, Figures, Loss, Percentiles};
 pub use files::{Labels, Written};
 pub use list::List;
 pub use run::{Ran, Seconds, run};
-pub use table_file::TableFile;

@@ -11,14 +11,22 @@ use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+
+/// How a table stands in its file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Form {
+    /// Rows of a group at most; as many as the library chooses without.
+    pub group: Option<usize>,
+    /// Whether the file has the types of Arrow beside those of Parquet: what reads it back gets the very columns.
+    pub arrow_types: bool,
+}
 
 /// A Parquet file that is written batch by batch, compressed with Snappy.
 pub struct TableFile(ArrowWriter<File>);
 
 impl TableFile {
-    /// A new file at `path` with the columns of `schema`, and `metadata`, keys and values. Row groups have at most
-    /// `group` rows, or as many as the library chooses.
+    /// A new file at `path` with the columns of `schema`, and `metadata`, keys and values.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -26,17 +34,19 @@ impl TableFile {
         path: &Path,
         schema: SchemaRef,
         metadata: Vec<(String, String)>,
-        group: Option<usize>,
+        form: Form,
     ) -> io::Result<TableFile> {
         let told = metadata.into_iter().map(|(key, value)| KeyValue::new(key, value)).collect();
-        let properties =
-            WriterProperties::builder().set_compression(Compression::SNAPPY).set_key_value_metadata(Some(told));
-        let properties = match group {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_key_value_metadata(Some(told));
+        let properties = match form.group {
             Some(rows) => properties.set_max_row_group_row_count(Some(rows)).build(),
             None => properties.build(),
         };
-        // Readers take the types from the file itself.
-        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let options = ArrowWriterOptions::new().with_properties(properties);
+        let options = options.with_skip_arrow_metadata(!form.arrow_types);
         ArrowWriter::try_new_with_options(File::create(path)?, schema, options).map(TableFile).map_err(failed)
     }
 
@@ -46,6 +56,14 @@ impl TableFile {
     /// The file cannot be written.
     pub fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
         self.0.write(batch).map_err(failed)
+    }
+
+    /// Ends the group of rows, so that nothing of them is kept in memory.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(failed)
     }
 
     /// Writes the end of the file.

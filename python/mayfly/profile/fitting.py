@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from mayfly import _native
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.laws.interarrival import quantile_pairs
@@ -32,9 +33,6 @@ With a large sample the test rejects every law, so it does not show which one is
 
 EQUAL = 1e-9
 """Difference of values, as a share of them, below which they are equal: what a float holds of a time in a capture."""
-
-TINY, HUGE = 1e-300, 1e300
-"""What probabilities and drawn values are kept within, for their logarithms."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ def fits_of(
 def _fitted(name: str, ordered: Floats, unit: float, tested: Floats, bootstrap: int, rng: np.random.Generator) -> Fit:
     law = LAWS[name]
     with np.errstate(all="ignore"):
-        parameters = law.fit(ordered, None)
+        parameters = law.fit(ordered)
         distribution = law.distribution(parameters)
         log_likelihood = float(distribution.logpdf(ordered).sum()) - len(ordered) * math.log(unit)
     if not all(map(math.isfinite, (log_likelihood, *parameters.values()))):
@@ -173,22 +171,22 @@ def _fitted(name: str, ordered: Floats, unit: float, tested: Floats, bootstrap: 
         mean if math.isfinite(mean) else None,
         log_likelihood,
         2 * len(parameters) - 2 * log_likelihood,
-        *distances(name, distribution, ordered),
+        *distances(name, parameters, ordered),
         *ps,
         len(tested),
         final,
     )
 
 
-def distances(name: str, distribution: Any, ordered: Floats) -> tuple[float, float]:
+def distances(name: str, parameters: Mapping[str, float], ordered: Floats) -> tuple[float, float]:
     """Distances between a law and ordered values.
 
     Parameters
     ----------
     name : str
         Of the law.
-    distribution
-        With ``cdf`` and ``sf``.
+    parameters : mapping of float
+        Its parameters.
     ordered : numpy.ndarray, shape (n,)
         Ascending.
 
@@ -198,14 +196,7 @@ def distances(name: str, distribution: Any, ordered: Floats) -> tuple[float, flo
         Largest distance between the distribution functions; A^2 = -n - sum (2i - 1) (log F(x_i) + log S(x_(n+1-i))) /
         n.
     """
-    n = len(ordered)
-    reached = distribution.cdf(ordered)
-    ks = max(float((np.arange(1, n + 1) / n - reached).max()), float((reached - np.arange(n) / n).max()))
-    if name == "pareto":
-        ordered, reached, n = ordered[1:], reached[1:], n - 1
-    odd = 2 * np.arange(1, n + 1) - 1
-    logs = np.log(np.maximum(reached, TINY)) + np.log(np.maximum(distribution.sf(ordered[::-1]), TINY))
-    return ks, float(-n - (odd * logs).sum() / n)
+    return _native.law_distances(name, list(parameters.values()), np.ascontiguousarray(ordered, dtype=float))
 
 
 def bootstrap_p(name: str, values: Floats, samples: int, rng: np.random.Generator) -> tuple[float, float]:
@@ -220,29 +211,17 @@ def bootstrap_p(name: str, values: Floats, samples: int, rng: np.random.Generato
     samples : int
         Drawn from the fitted law, from 1.
     rng : numpy.random.Generator
-        What draws.
+        What draws the seed of the samples.
 
     Returns
     -------
     ks_p, ad_p : float
         (1 + samples at least as far) / (1 + samples), from 1 / (1 + samples) to 1.
     """
-    law = LAWS[name]
-    values = values / values.mean()
-    parameters = law.fit(values, None)
-    distribution = law.distribution(parameters)
-    here = np.array(distances(name, distribution, values))
-    as_far = np.zeros(2)
-    for _sample in range(samples):
-        drawn = np.sort(np.clip(distribution.rvs(size=len(values), random_state=rng), TINY, HUGE))
-        # Laws are fitted to values of mean 1; the start must move with them, or a narrow part of a mixture is missed.
-        unit = float(drawn.mean())
-        drawn = np.maximum(drawn / unit, TINY)
-        start = {key: law.scaled(key, value, 1 / unit) for key, value in parameters.items()}
-        again = law.distribution(law.fit(drawn, start))
-        as_far += np.array(distances(name, again, drawn)) >= here
-    ks_p, ad_p = (1 + as_far) / (1 + samples)
-    return float(ks_p), float(ad_p)
+    try:
+        return _native.bootstrap_law(name, np.ascontiguousarray(values, dtype=float), samples, int(rng.integers(2**63)))
+    except ValueError as error:
+        raise MayflyError(first_line(error)) from None
 
 
 def fits_document(fits: Sequence[Fit], values: Floats, points: int = 49) -> list[dict[str, Any]]:

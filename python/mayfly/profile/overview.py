@@ -140,6 +140,7 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
     sums = traffic.rows.group_by(pl.col("near").alias("host")).agg(
         [pl.col("bytes").filter(pl.col("direction") == way).sum().alias(f"{way}_bytes") for way in DIRECTIONS]
     )
+    sums = sums.with_columns(pl.col("host").cast(pl.String))
     whole = int(sums["down_bytes"].sum()) + int(sums["up_bytes"].sum())
     top = sums.sort(pl.col("down_bytes") + pl.col("up_bytes"), "host", descending=[True, False]).head(HOSTS)
     way = guess.busier.direction

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mayfly.limits import stopped_sentence
-from mayfly.text.readable import rate_text, share_text, time_text
+from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
 from mayfly.workload.connections import SKIPPED
 
@@ -37,7 +37,8 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     """
     link, duration_s = document["link"], document["dataset"]["duration_s"]
     partial = stopped_sentence(document["counts"], duration_s)
-    return [*([] if partial is None else [partial]), *_verdict(link, duration_s)]
+    doubt = [] if partial is None else [partial]
+    return [*doubt, *summed_up(document["counts"], listed=False), *_verdict(link, duration_s)]
 
 
 def _verdict(link: Mapping[str, Any], duration_s: float) -> list[str]:
@@ -150,6 +151,43 @@ def detail_sentences(document: Mapping[str, Any]) -> list[str]:
 def law_sentences(document: Mapping[str, Any]) -> list[str]:
     """Tell what the tests say: periods of the load, laws of sizes and times."""
     return [*_periods(document), *_fits(document)]
+
+
+def summed_up(counts: Mapping[str, Any], listed: bool) -> list[str]:
+    """Tell what is in no row of the table of connections, since memory held no more.
+
+    Parameters
+    ----------
+    counts : mapping
+        Of :func:`mayfly.workload.connections.read_captures`.
+    listed : bool
+        Whether connections that left early are in the table all the same.
+
+    Returns
+    -------
+    list of str
+        At most one sentence for those that nobody answered, and one for others.
+
+    Examples
+    --------
+    >>> of = {"connections": 9_000_000, "packets": 9_000_000, "bytes": 360_000_000}
+    >>> summed_up({"evicted": 9_000_002, "unanswered": of}, True)
+    ['9,000,000 connections that nobody answered (scans, floods: 9,000,000 packets, 360 MB) are in no row']
+    """
+    of = counts.get("unanswered") or {"connections": 0}
+    told = []
+    if of["connections"]:
+        told.append(
+            f"{several(of['connections'], 'connection')} that nobody answered (scans, floods: "
+            f"{several(of['packets'], 'packet')}, {bytes_text(of['bytes'])}) are in no row"
+        )
+    others = counts.get("evicted", 0) - of["connections"]
+    if others and not listed:
+        told.append(
+            f"{several(others, 'connection')} of all were given up, those that were silent for longest, since memory "
+            "holds no more: what is told is of the others; --memory gives more"
+        )
+    return told
 
 
 def site_sentences(document: Mapping[str, Any]) -> list[str]:

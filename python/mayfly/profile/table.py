@@ -17,6 +17,7 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.text.parquet import MAGIC
 from mayfly.workload import connections as kept
+from mayfly.workload.reading import most_connections
 
 SIDE = (
     *("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes"),
@@ -116,7 +117,11 @@ def read_connections(
         frame, counts = kept.read_connections(names[0])
         found = when = None
     else:
-        options = kept.ReadOptions(max_trains=_most_trains() if trains else 0, max_volumes=kept.MOST_VOLUMES * volumes)
+        options = kept.ReadOptions(
+            max_flows=most_connections(),
+            max_trains=_most_trains() if trains else 0,
+            max_volumes=kept.MOST_VOLUMES * volumes,
+        )
         reading = kept.read_captures(names, options)
         frame, counts = reading.connections, reading.counts
         found, when = reading.trains if trains else None, reading.volumes if volumes else None

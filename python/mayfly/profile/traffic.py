@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
@@ -11,6 +12,8 @@ from mayfly.workload.capture import crossing_share, opener_is_near
 
 DIRECTIONS = ("down", "up")
 """To the near side, and from it."""
+
+_WAYS = pl.Enum(DIRECTIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +23,8 @@ class Traffic:
     Parameters
     ----------
     rows : polars.DataFrame, shape (n_rows, 9)
-        ``start_s``, ``direction``, ``near`` and ``far`` (addresses), ``bytes``, ``packets``, ``acked_bytes`` (payload
+        ``start_s``, ``direction`` (an enumeration), ``near`` and ``far`` (addresses, as categories), ``bytes``,
+        ``packets``, ``acked_bytes`` (payload
         the other direction that they acknowledge), ``rtt_s`` (between the tap and the sender, null where nothing ended
         a round trip) and ``protocol``, in the order of time.
     width_s : float
@@ -80,16 +84,28 @@ class Traffic:
         return self._summed("up" if direction == "down" else "down", "acked_bytes", width_s)
 
     def _summed(self, direction: str, column: str, width_s: float) -> pl.DataFrame:
-        rows = self.placed(width_s).filter(pl.col("direction") == direction)
+        rows = self._moments[direction].select(self._window(width_s), column)
         sums = rows.group_by("window").agg((8 * pl.col(column).sum() / width_s).alias("bps"))
         whole = math.floor(self.duration_s / width_s * (1 + 1e-9))
         return sums.filter(pl.col("window").is_between(0, whole - 1)).sort("window")
 
+    @cached_property
+    def _moments(self) -> dict[str, pl.DataFrame]:
+        """Whole numbers by direction and start: loads of many widths are summed of these, without a word in them."""
+        return {
+            direction: self.rows.filter(pl.col("direction") == direction)
+            .group_by("start_s")
+            .agg(pl.col("bytes").sum(), pl.col("acked_bytes").sum())
+            for direction in DIRECTIONS
+        }
+
+    def _window(self, width_s: float) -> pl.Expr:
+        # Rows that reach over an edge go where most of them is.
+        return ((pl.col("start_s") + self.width_s / 2) / width_s).floor().cast(pl.Int64).alias("window")
+
     def placed(self, width_s: float) -> pl.DataFrame:
         """The rows with ``window``, the number of the window of a width that they are in."""
-        # Rows that reach over an edge go where most of them is.
-        place = ((pl.col("start_s") + self.width_s / 2) / width_s).floor().cast(pl.Int64)
-        return self.rows.with_columns(place.alias("window"))
+        return self.rows.with_columns(self._window(width_s))
 
 
 def traffic_of(
@@ -124,12 +140,13 @@ def traffic_of(
     -------
     Traffic
     """
-    ends = frame.select("connection_id", "protocol", "opener", "responder", opener_near=opener_is_near(near))
+    hosts = [pl.col(end).cast(pl.Categorical) for end in ("opener", "responder")]
+    ends = frame.select("connection_id", "protocol", *hosts, opener_near=opener_is_near(near))
     rows = volumes.join(ends, on="connection_id", how="inner")
     up = (pl.col("side") == "opener") == pl.col("opener_near")
     found = rows.select(
         "start_s",
-        pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
+        pl.when(up).then(pl.lit("up", _WAYS)).otherwise(pl.lit("down", _WAYS)).alias("direction"),
         pl.when("opener_near").then("opener").otherwise("responder").alias("near"),
         pl.when("opener_near").then("responder").otherwise("opener").alias("far"),
         pl.col("wire_bytes").alias("bytes"),

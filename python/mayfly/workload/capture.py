@@ -14,8 +14,8 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.text.readable import share_text, time_text
 from mayfly.workload.connections import COLUMNS, connections
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+from mayfly.workload.networks import Network as Network
+from mayfly.workload.networks import networks_of as networks_of
 
 __all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
 
@@ -190,29 +190,6 @@ def direction_of(frame: pl.DataFrame, sender: str, receiver: str) -> pl.DataFram
         pl.when(udp).then(packet_bytes.clip(SMALLEST_UDP_BYTES, LARGEST_UDP_BYTES)).alias("packet_bytes"),
         pl.when(udp).then(rate_bps).alias("rate_bps"),
     )
-
-
-def networks_of(cidrs: Iterable[str]) -> list[Network]:
-    """Parse CIDRs.
-
-    Raises
-    ------
-    MayflyError
-        One of them is not an IPv4 or IPv6 network, or has bits set behind its prefix.
-
-    Examples
-    --------
-    >>> networks_of(["192.168.1.0/33"])
-    Traceback (most recent call last):
-    mayfly.errors.MayflyError: internal = '192.168.1.0/33': must be a network such as 10.0.0.0/8 or 2001:db8::/32
-    """
-    networks = []
-    for cidr in cidrs:
-        try:
-            networks.append(ipaddress.ip_network(cidr))
-        except ValueError:
-            raise MayflyError(f"internal = {cidr!r}: must be a network such as 10.0.0.0/8 or 2001:db8::/32") from None
-    return networks
 
 
 def internal_hosts(frame: pl.DataFrame) -> list[str]:

@@ -22,6 +22,7 @@ from mayfly.tables import Column, Table, native
 from mayfly.text.files import complete, first_line
 from mayfly.text.parquet import read_parquet, read_parquet_metadata
 from mayfly.text.readable import printable
+from mayfly.workload.reading import ReadOptions as ReadOptions
 
 CONNECTIONS = Table(
     "connections",
@@ -37,106 +38,6 @@ VOLUMES = native("capture_volumes")
 
 MOST_VOLUMES = 1 << 20
 """Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
-
-MAX_ROWS = 2**32 - 2
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How captures are read.
-
-    Parameters
-    ----------
-    max_flows : int
-        Connections held at once, 1 to 2^32 - 2; beyond, the one silent for longest is given up and counted.
-    tunnels : bool
-        The packet inside GRE, VXLAN, Geneve, GTP-U or IP in IP counts instead of the one outside.
-    window_s : float, optional
-        Packets are put into the order of time, each file being out of it by at most this, 0 to 60 s. None: 10 ms for
-        several files, and the order of the file for one.
-    duplicates : str, optional
-        Packets left out as copies: ``keep`` for none, ``taps`` for those another interface or file captured, ``all``
-        for those the same one did, too. None: ``taps`` for several files, ``keep`` for one.
-    duplicate_s : float
-        Copies are no further apart, 0 to 60 s. Below the least retransmission timeout in use, 0.2 s.
-    clocks : bool, optional
-        Offsets between the clocks of several files are estimated, in a pass of its own, and corrected. None: where
-        there are several and none is the standard input.
-    max_trains : int
-        Trains kept, 0 to 2^32 - 2; further ones are counted.
-    pauses : bool
-        A train ends also where its side sends nothing for a round-trip time after all of its data was acknowledged.
-    max_packets : int
-        Packets kept, 0 to 2^32 - 2; further ones are counted.
-    max_volumes : int
-        Rows of volumes kept, 0 to 2^32 - 2: beyond, their windows become wider, and what still does not fit is counted.
-    initial_window : int
-        Packets of the first flight of the ideal transfer, 1 to 1000.
-    delayed_ack : bool
-        Whether its receiver acknowledges every second packet: windows of Chen 2012, Eq. 5.10; else they double.
-
-    Raises
-    ------
-    MayflyError
-        A value beyond its bounds.
-
-    Examples
-    --------
-    >>> ReadOptions(initial_window=0)
-    Traceback (most recent call last):
-    mayfly.errors.MayflyError: initial_window = 0: must be 1 to 1000
-    """
-
-    max_flows: int = 1_000_000
-    tunnels: bool = False
-    window_s: float | None = None
-    duplicates: str | None = None
-    duplicate_s: float = 0.1
-    clocks: bool | None = None
-    max_trains: int = 0
-    pauses: bool = False
-    max_packets: int = 0
-    max_volumes: int = 0
-    initial_window: int = 1
-    delayed_ack: bool = True
-
-    def __post_init__(self) -> None:
-        bounds = {
-            "max_flows": (1, MAX_ROWS),
-            "window_s": (0, 60),
-            "duplicate_s": (0, 60),
-            "max_trains": (0, MAX_ROWS),
-            "max_packets": (0, MAX_ROWS),
-            "max_volumes": (0, MAX_ROWS),
-            "initial_window": (1, 1000),
-        }
-        for name, (least, most) in bounds.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value <= most:
-                raise MayflyError(f"{name} = {value}: must be {least} to {most}")
-        if self.duplicates not in (None, "keep", "taps", "all"):
-            raise MayflyError(f"duplicates = {self.duplicates!r}: must be keep, taps or all")
-
-    def for_files(self, paths: Sequence[str]) -> dict[str, Any]:
-        """What ``mayfly._native.read_capture`` takes, with the defaults for that many files."""
-        several = len(paths) > 1
-        window_s = (0.01 if several else 0.0) if self.window_s is None else self.window_s
-        duplicates = ("taps" if several else "keep") if self.duplicates is None else self.duplicates
-        clocks = (several and "-" not in paths) if self.clocks is None else self.clocks
-        return {
-            "max_flows": self.max_flows,
-            "tunnels": self.tunnels,
-            "window_ns": round(window_s * 1e9),
-            "duplicates": duplicates,
-            "duplicate_ns": round(self.duplicate_s * 1e9),
-            "clocks": clocks,
-            "max_trains": self.max_trains,
-            "pauses": self.pauses,
-            "max_packets": self.max_packets,
-            "max_volumes": self.max_volumes,
-            "initial_window": self.initial_window,
-            "delayed_ack": self.delayed_ack,
-        }
 
 
 @dataclass(frozen=True)
@@ -174,7 +75,8 @@ def read_captures(
     Parameters
     ----------
     paths : path or sequence of paths
-        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input.
+        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input. Files that
+        follow one another in time are one capture, in whatever order they are named; files of the same time are merged.
     options : ReadOptions, optional
 
     Returns
@@ -229,7 +131,8 @@ def connections(
     counts : dict
         ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``fragments`` (of ``decoded``, those other than
         the first); ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
-        ``evicted`` connections; ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
+        ``evicted`` connections; ``unanswered`` (of these ``connections`` in which one end never sent a packet, their
+        ``packets`` and ``bytes``); ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
         ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``taps`` (``file``,
         ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of
         the error, packets in ``common``); ``truncated`` (a file ends inside a record);
@@ -366,6 +269,9 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
                 f"{name}: connection table of schema {version}, must be {CONNECTIONS.version}: read the capture again"
             )
         frame = read_parquet(name)
+        # What did not fit into memory was written first.
+        if "connection_id" in frame.columns and not frame["connection_id"].is_sorted():
+            frame = frame.sort("connection_id")
         counts = json.loads(metadata["mayfly.counts"])
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError) as error:
         raise MayflyError(f"{name}: a damaged connection table: {first_line(error)}") from None

@@ -49,8 +49,6 @@ impl Handshake {
 
 pub(crate) struct Entry {
     pub(crate) key: Key,
-    pub(crate) newer: u32,
-    pub(crate) older: u32,
     pub(crate) serial: u64,
     /// In the order of `key.ends`.
     halves: [Half; 2],
@@ -86,8 +84,6 @@ impl Entry {
         let (opener, opener_from) = Entry::opener_of(segment, from);
         Entry {
             key,
-            newer: NONE,
-            older: NONE,
             serial,
             halves: Default::default(),
             transfer: Transfer::default(),
@@ -348,6 +344,13 @@ impl Entry {
         one.zip(two).map(|(one, two)| (one + two).round() as i64).or(shook_ns)
     }
 
+    /// Packets and their bytes, where one end never sent any: a scan, a flood, a host that is gone.
+    pub(crate) fn unanswered(&self) -> Option<(u64, u64)> {
+        let [one, two] = &self.halves;
+        let silent = one.packets == 0 || two.packets == 0;
+        silent.then_some((one.packets + two.packets, one.wire_bytes + two.wire_bytes))
+    }
+
     /// The train that runs, as it stands.
     pub(crate) fn last_train(&self) -> Ended {
         self.transfer.last_train()
@@ -382,7 +385,7 @@ impl Entry {
     pub(crate) fn connection(&self, first_ns: i64, ideal: &Ideal) -> Connection {
         let (state, zeek_state) = self.states();
         let [opener, responder] = [self.opener(), 1 - self.opener()];
-        let ends: [Endpoint; 2] = self.key.ends;
+        let ends: [Endpoint; 2] = self.key.ends();
         let tcp = self.key.protocol == Protocol::Tcp;
         let side = |index: usize| {
             let half = &self.halves[index];

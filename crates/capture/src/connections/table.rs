@@ -1,7 +1,9 @@
 //! The connection table: from segments to connections.
 //!
-//! Keys come from strangers, so the table hashes with the keyed SipHash of the standard library.
-//! Cost per segment: one lookup and one move to the front of the recency list, O(1).
+//! Keys come from strangers, so the table hashes with the keyed SipHash of the standard library: a faster hash with a
+//! secret (ahash, foldhash) promises less, and most segments need none, since they belong to a connection of late. Where
+//! that one is stands in a small cache, whose places anybody can compute: who makes them collide makes them useless, and
+//! gets the table. Cost per segment: one lookup and one move to the front of the recency list, O(1).
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -12,6 +14,7 @@ use crate::connections::connection::{Connection, Protocol};
 use crate::connections::entry::{Brought, Ended, Entry, NONE};
 use crate::connections::transfer::{Ideal, Train};
 use crate::connections::volumes::{Volume, Volumes};
+use crate::counts::Unanswered;
 use crate::decode::key::Key;
 use crate::decode::segment::Segment;
 
@@ -47,6 +50,15 @@ struct Packets {
     left_out: u64,
 }
 
+/// Places of the cache of connections of late, a power of 2.
+const RECENT: usize = 1 << 12;
+
+#[derive(Clone, Copy)]
+struct Link {
+    newer: u32,
+    older: u32,
+}
+
 /// Connections under construction.
 pub struct Table {
     limit: usize,
@@ -54,10 +66,17 @@ pub struct Table {
     /// Indices of entries: the latest of each key.
     latest: HashTable<u32>,
     entries: Vec<Entry>,
+    /// Entry of a key of late, by [`Key::mixed`].
+    recent: Box<[u32; RECENT]>,
+    /// By entry the next newer and the next older one: apart, since each segment moves three others.
+    links: Vec<Link>,
     newest: u32,
     oldest: u32,
     created: u64,
     evicted: u64,
+    unanswered: Unanswered,
+    /// What was given up and had an answer, where that is wanted.
+    leaving: Option<Vec<Entry>>,
     trains: Trains,
     pauses: bool,
     packets: Packets,
@@ -68,6 +87,8 @@ pub struct Table {
 pub struct Finished {
     /// Every connection, in the order of first packets.
     pub connections: Vec<Connection>,
+    /// Their numbers among all that were begun.
+    pub serials: Vec<u64>,
     /// Their trains, by connection and time.
     pub trains: Vec<Train>,
     /// Trains beyond the limit.
@@ -92,10 +113,14 @@ impl Table {
             keys: RandomState::new(),
             latest: HashTable::new(),
             entries: Vec::new(),
+            recent: Box::new([NONE; RECENT]),
+            links: Vec::new(),
             newest: NONE,
             oldest: NONE,
             created: 0,
             evicted: 0,
+            unanswered: Unanswered::default(),
+            leaving: None,
             trains: Trains { limit: trains, ..Trains::default() },
             pauses: false,
             packets: Packets::default(),
@@ -111,6 +136,22 @@ impl Table {
     /// The same with at most `volumes` rows of what was carried when.
     pub fn with_volumes(self, volumes: usize) -> Self {
         Table { volumes: Volumes::with_limit(volumes), ..self }
+    }
+
+    /// The same, which keeps what it gives up for [`Table::left`].
+    pub(crate) fn leaving(self, wanted: bool) -> Self {
+        Table { leaving: wanted.then(Vec::new), ..self }
+    }
+
+    /// Connections given up since the last call, with their serial numbers, as they stood.
+    #[inline]
+    pub(crate) fn left(&mut self) -> Option<Entry> {
+        self.leaving.as_mut()?.pop()
+    }
+
+    /// Of those given up, what nobody answered.
+    pub(crate) fn unanswered(&self) -> Unanswered {
+        self.unanswered
     }
 
     /// Connections given up because the table was full.
@@ -135,8 +176,15 @@ impl Table {
     /// Accounts one segment seen by tap number `tap` at `time_ns` (nanoseconds, any origin).
     pub fn add(&mut self, segment: &Segment, tap: u32, time_ns: i64) {
         let (key, from) = Key::of(segment);
-        let hash = self.keys.hash_one(key);
-        let known = self.latest.find(hash, |index| self.entries[*index as usize].key == key).copied();
+        let place = (key.mixed() >> (u64::BITS - RECENT.ilog2())) as usize;
+        let late = self.recent[place];
+        let known = match self.entries.get(late as usize) {
+            Some(entry) if entry.key == key => Some(late),
+            _ => {
+                let hash = self.keys.hash_one(key);
+                self.latest.find(hash, |index| self.entries[*index as usize].key == key).copied()
+            }
+        };
         let index = match known {
             Some(index) if !self.entries[index as usize].is_succeeded_by(segment, from, time_ns) => {
                 self.touch(index);
@@ -144,9 +192,11 @@ impl Table {
             }
             _ => {
                 let entry = Entry::begun_by(key, segment, from, self.created, time_ns);
-                self.open(entry, hash)
+                self.open(entry, self.keys.hash_one(key))
             }
         };
+        // Always the latest of its key: keys have one place each.
+        self.recent[place] = index;
         let entry = &mut self.entries[index as usize];
         let Brought { ended, packets, rtt_ns, acked_bytes } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
@@ -207,7 +257,9 @@ impl Table {
             volume.start_ns = volume.start_ns.saturating_mul(volumes.width_ns).saturating_sub(first_ns);
             true
         });
+        let serials = self.entries.iter().map(|entry| entry.serial).collect();
         Finished {
+            serials,
             connections: rows_of(self.entries, first_ns, ideal),
             trains: trains.kept,
             trains_left_out: trains.left_out,
@@ -224,6 +276,7 @@ impl Table {
         self.created += 1;
         let index = if self.entries.len() < self.limit {
             self.entries.push(entry);
+            self.links.push(Link { newer: NONE, older: NONE });
             (self.entries.len() - 1) as u32
         } else {
             let index = self.oldest;
@@ -232,8 +285,15 @@ impl Table {
             if let Ok(slot) = self.latest.find_entry(evicted_hash, |held| *held == index) {
                 slot.remove();
             }
-            self.entries[index as usize] = entry;
+            let old = std::mem::replace(&mut self.entries[index as usize], entry);
             self.evicted += 1;
+            if let Some((packets, bytes)) = old.unanswered() {
+                self.unanswered.connections += 1;
+                self.unanswered.packets += packets;
+                self.unanswered.bytes = self.unanswered.bytes.saturating_add(bytes);
+            } else if let Some(leaving) = &mut self.leaving {
+                leaving.push(old);
+            }
             index
         };
         let (entries, keys) = (&self.entries, &self.keys);
@@ -256,27 +316,23 @@ impl Table {
     }
 
     fn unlink(&mut self, index: u32) {
-        let (newer, older) = {
-            let entry = &self.entries[index as usize];
-            (entry.newer, entry.older)
-        };
+        let Link { newer, older } = self.links[index as usize];
         match newer {
             NONE => self.newest = older,
-            _ => self.entries[newer as usize].older = older,
+            _ => self.links[newer as usize].older = older,
         }
         match older {
             NONE => self.oldest = newer,
-            _ => self.entries[older as usize].newer = newer,
+            _ => self.links[older as usize].newer = newer,
         }
     }
 
     fn link_newest(&mut self, index: u32) {
         let second = self.newest;
-        let entry = &mut self.entries[index as usize];
-        (entry.newer, entry.older) = (NONE, second);
+        self.links[index as usize] = Link { newer: NONE, older: second };
         match second {
             NONE => self.oldest = index,
-            _ => self.entries[second as usize].newer = index,
+            _ => self.links[second as usize].newer = index,
         }
         self.newest = index;
     }

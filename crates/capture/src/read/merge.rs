@@ -1,7 +1,9 @@
 //! Several captures as one, in the order of time.
 //!
-//! Each file may be out of order by the reordering window: a packet is let go when every file has been read that far
-//! beyond it. Cost per packet: O(log held + files); at most [`HELD_MAX`] packets are held.
+//! Files that were recorded at the same time are merged: each may be out of order by the reordering window, and a packet
+//! is let go when every file has been read that far beyond it. Cost per packet: O(log held + files); at most [`HELD_MAX`]
+//! packets are held. Files that follow one another, as a program writes that begins a new one every minute, are one
+//! source, of which one file is open at a time ([`Source::followed_by`]).
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -30,11 +32,17 @@ pub(crate) struct Arrival {
 pub(crate) enum Step {
     Arrival(Arrival),
     Nothing,
+    /// A file of a series goes on when the next one has begun: it is none.
+    Overlap,
     End,
 }
 
+/// The next file of a series, its name, and when the one behind it begins.
+pub(crate) type Next<R> = (Reader<R>, String, Option<i64>);
+type Following<'a, R> = Box<dyn FnMut() -> Option<Result<Next<R>, CaptureError>> + 'a>;
+
 /// One file.
-pub(crate) struct Source<R: Read> {
+pub(crate) struct Source<'a, R: Read> {
     reader: Reader<R>,
     decoder: Decoder,
     file: u32,
@@ -45,11 +53,49 @@ pub(crate) struct Source<R: Read> {
     /// Interface and number of the tap; the last one used first.
     taps: HashMap<u32, u32>,
     last: Option<(u32, u32)>,
+    following: Option<Following<'a, R>>,
+    /// When the file is over at the latest, of one that another follows.
+    until_ns: i64,
 }
 
-impl<R: Read> Source<R> {
+/// What a file of a series may reach into the next one: packets of several queues are written out of order.
+const SLACK_NS: i64 = 10_000_000;
+
+impl<'a, R: Read> Source<'a, R> {
     pub(crate) fn of(reader: Reader<R>, decoder: Decoder, file: u32, name: String, ahead_ns: i64) -> Self {
-        Source { reader, decoder, file, name, ahead_ns, newest_ns: None, taps: HashMap::new(), last: None }
+        let (newest_ns, last, following, until_ns) = (None, None, None, i64::MAX);
+        Source { reader, decoder, file, name, ahead_ns, newest_ns, taps: HashMap::new(), last, following, until_ns }
+    }
+
+    /// The same with files that go on where it ends: fragments and interfaces are those of one file. `begins_ns` is when the
+    /// second begins.
+    pub(crate) fn followed_by(
+        mut self,
+        begins_ns: Option<i64>,
+        following: impl FnMut() -> Option<Result<Next<R>, CaptureError>> + 'a,
+    ) -> Self {
+        self.following = Some(Box::new(following));
+        self.begin_before(begins_ns);
+        self
+    }
+
+    fn begin_before(&mut self, next_ns: Option<i64>) {
+        self.until_ns = next_ns.map_or(i64::MAX, |next_ns| next_ns.saturating_add(SLACK_NS));
+    }
+
+    #[cold]
+    fn end(&mut self, truncated: bool, counts: &mut Counts) -> Result<Step, CaptureError> {
+        counts.truncated |= truncated;
+        if let Some(next) = self.following.as_mut().and_then(|following| following()) {
+            let (reader, name, after_ns) = next?;
+            (self.reader, self.name) = (reader, name);
+            self.begin_before(after_ns);
+            return Ok(Step::Nothing);
+        }
+        for (tunnel, _) in Tunnel::NAMES {
+            counts.tunnelled[tunnel as usize] += self.decoder.entered(tunnel);
+        }
+        Ok(Step::End)
     }
 
     fn step(&mut self, counts: &mut Counts) -> Result<Step, CaptureError> {
@@ -61,15 +107,12 @@ impl<R: Read> Source<R> {
                 return Ok(Step::Nothing);
             }
             Item::Other => return Ok(Step::Nothing),
-            Item::End { truncated } => {
-                counts.truncated |= truncated;
-                for (tunnel, _) in Tunnel::NAMES {
-                    counts.tunnelled[tunnel as usize] += self.decoder.entered(tunnel);
-                }
-                return Ok(Step::End);
-            }
+            Item::End { truncated } => return self.end(truncated, counts),
         };
         let time_ns = record.time_ns.saturating_sub(self.ahead_ns);
+        if time_ns > self.until_ns {
+            return Ok(Step::Overlap);
+        }
         self.newest_ns = Some(self.newest_ns.map_or(time_ns, |newest| newest.max(time_ns)));
         counts.see(time_ns);
         let tap = match self.last {
@@ -96,8 +139,8 @@ impl<R: Read> Source<R> {
 }
 
 /// All files together.
-pub(crate) struct Merge<R: Read> {
-    live: Vec<Source<R>>,
+pub(crate) struct Merge<'a, R: Read> {
+    live: Vec<Source<'a, R>>,
     /// None: the order of a single file is kept as it is.
     window_ns: Option<i64>,
     held: BinaryHeap<Reverse<Held>>,
@@ -110,9 +153,9 @@ struct Held {
     arrival: Arrival,
 }
 
-impl<R: Read> Merge<R> {
+impl<'a, R: Read> Merge<'a, R> {
     /// `window_ns` 0 for a single file keeps its order.
-    pub(crate) fn of(live: Vec<Source<R>>, window_ns: u64) -> Self {
+    pub(crate) fn of(live: Vec<Source<'a, R>>, window_ns: u64) -> Self {
         let sorted = live.len() > 1 || window_ns > 0;
         let window_ns = i64::try_from(window_ns).unwrap_or(i64::MAX);
         let window_ns = sorted.then_some(window_ns);
@@ -145,6 +188,7 @@ impl<R: Read> Merge<R> {
                 self.serial += 1;
             }
             Step::Nothing => {}
+            Step::Overlap => return Ok(Step::Overlap),
             Step::End => {
                 self.live.remove(index);
             }

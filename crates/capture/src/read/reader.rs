@@ -1,8 +1,9 @@
-//! Framing of capture files: one record at a time into one reused buffer.
+//! Framing of capture files: records where they lie in one reused buffer, which is filled by large blocks.
 //!
 //! The lengths in a file are read here before anything is allocated, so that a record is either
 //! whole, longer than [`MAX_BLOCK_BYTES`] or cut off by the end of the file; pcap-parser then parses
-//! a whole record. Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
+//! a whole record. Cost per record: nothing is copied but what a block ends in. Files are read and not mapped into
+//! memory: one that is cut while it is mapped kills the process. Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
 use std::io::{self, Read};
 
@@ -11,11 +12,13 @@ use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_
 
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
-use crate::read::input::{CHUNK_BYTES, Input};
+use crate::read::input::Input;
 
 /// Longest record held in memory, in bytes; longer ones are passed over.
 pub const MAX_BLOCK_BYTES: usize = 8 << 20;
 
+/// Read at once: as much as stays in the cache of a core.
+const BLOCK_BYTES: usize = 1 << 18;
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACES_MAX: usize = 1 << 16;
 /// The upper bits of the link-type field hold the length of a frame check sequence.
@@ -67,8 +70,10 @@ enum Format {
 pub struct Reader<R: Read> {
     input: Input<R>,
     format: Format,
-    block: Vec<u8>,
-    pending: usize,
+    buffer: Vec<u8>,
+    /// What is not parsed yet: `buffer[at..held]`.
+    at: usize,
+    held: usize,
     ended: bool,
 }
 
@@ -81,9 +86,9 @@ impl<R: Read> Reader<R> {
         let input = Input::open(source)?;
         let compression = input.compression();
         let format = Format::Pcapng { big_endian: false, interfaces: Vec::new() };
-        let mut reader = Reader { input, format, block: Vec::new(), pending: 0, ended: false };
-        let held = reader.fill(0, 24)?;
-        let start = &reader.block[..held];
+        let mut reader = Reader { input, format, buffer: Vec::new(), at: 0, held: 0, ended: false };
+        let held = reader.fill(24)?;
+        let start = &reader.buffer[..held];
         if held == 0 && compression.is_none() {
             return Err(CaptureError::Empty);
         }
@@ -91,11 +96,10 @@ impl<R: Read> Reader<R> {
             if held < 12 || byte_order(&start[8..12]).is_none() {
                 return Err(CaptureError::NotCapture { found: "a broken pcapng section header".into() });
             }
-            reader.pending = held;
             return Ok(reader);
         }
         match parse_pcap_header(start) {
-            Ok((_, header)) => reader.format = Format::Pcap { header },
+            Ok((_, header)) => (reader.format, reader.at) = (Format::Pcap { header }, held),
             Err(error) => {
                 let cut = error.is_incomplete() && held >= 4;
                 let found = if cut {
@@ -123,23 +127,30 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Fills the block with the bytes `from..to` of it; returns where it ends, `to` unless the file ends.
-    fn fill(&mut self, from: usize, to: usize) -> io::Result<usize> {
-        let mut held = from;
-        while held < to {
+    /// Sees to it that `bytes` bytes from `at` on are there; returns how many are, fewer only where the file ends.
+    #[inline]
+    fn fill(&mut self, bytes: usize) -> io::Result<usize> {
+        let there = self.held - self.at;
+        if there >= bytes { Ok(bytes) } else { self.refill(bytes) }
+    }
+
+    #[cold]
+    fn refill(&mut self, bytes: usize) -> io::Result<usize> {
+        self.buffer.copy_within(self.at..self.held, 0);
+        (self.at, self.held) = (0, self.held - self.at);
+        while self.held < bytes {
             // Grown by what arrives, not by what the length field promises.
-            let goal = to.min(held + CHUNK_BYTES);
-            if self.block.len() < goal {
-                self.block.resize(goal, 0);
+            if self.held == self.buffer.len() {
+                self.buffer.resize(self.held + BLOCK_BYTES, 0);
             }
-            match self.input.read(&mut self.block[held..goal]) {
+            match self.input.read(&mut self.buffer[self.held..]) {
                 Ok(0) => break,
-                Ok(count) => held += count,
+                Ok(count) => self.held += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(held)
+        Ok(bytes.min(self.held))
     }
 
     fn end(&mut self, truncated: bool) -> Item<'static> {
@@ -154,19 +165,20 @@ impl<R: Read> Reader<R> {
         let link_type = header.network.0 & LINK_TYPE_MASK;
         let unit_ns = if header.is_nanosecond_precision() { 1 } else { 1000 };
         let header_bytes = if modified { 24 } else { 16 };
-        let held = self.fill(0, header_bytes)?;
+        let held = self.fill(header_bytes)?;
         if held < header_bytes {
             return Ok(self.end(held > 0));
         }
-        let captured = word(&self.block, 8, big_endian) as usize;
+        let captured = word(&self.buffer[self.at..], 8, big_endian) as usize;
         if captured > MAX_BLOCK_BYTES {
-            return self.pass_over(captured);
+            return self.pass_over(header_bytes + captured);
         }
         let whole = header_bytes + captured;
-        if self.fill(header_bytes, whole)? < whole {
+        if self.fill(whole)? < whole {
             return Ok(self.end(true));
         }
-        let block = &self.block[..whole];
+        let block = &self.buffer[self.at..self.at + whole];
+        self.at += whole;
         let parsed = match (modified, big_endian) {
             (true, _) => parse_pcap_frame_modified(block),
             (false, true) => parse_pcap_frame_be(block),
@@ -183,33 +195,33 @@ impl<R: Read> Reader<R> {
     }
 
     fn read_pcapng(&mut self) -> Result<Item<'_>, CaptureError> {
-        let from = std::mem::take(&mut self.pending);
-        let held = self.fill(from, 12.max(from))?;
+        let held = self.fill(12)?;
         if held < 12 {
             return Ok(self.end(held > 0));
         }
+        let start = &self.buffer[self.at..self.at + 12];
         let Format::Pcapng { big_endian, interfaces } = &mut self.format else { return Ok(Item::Other) };
-        let is_section = self.block.starts_with(&SECTION_HEADER.to_be_bytes());
+        let is_section = start.starts_with(&SECTION_HEADER.to_be_bytes());
         if is_section {
-            let Some(order) = byte_order(&self.block[8..12]) else { return Ok(self.end(true)) };
+            let Some(order) = byte_order(&start[8..12]) else { return Ok(self.end(true)) };
             *big_endian = order;
             interfaces.clear();
         }
         let big_endian = *big_endian;
-        let length = word(&self.block, 4, big_endian) as usize;
-        // Only a first section header is read further ahead than 12 bytes, and it has at least 28.
+        let (kind, length) = (word(start, 0, big_endian), word(start, 4, big_endian) as usize);
+        // A section header has at least 28 bytes.
         if length < 12 || !length.is_multiple_of(4) || (is_section && length < 28) {
             return Ok(self.end(true));
         }
         if length > MAX_BLOCK_BYTES {
-            let passed = self.pass_over(length - held)?;
-            let packet = matches!(word(&self.block, 0, big_endian), 2 | 3 | 6);
-            return Ok(if packet || self.ended { passed } else { Item::Other });
+            let passed = self.pass_over(length)?;
+            return Ok(if matches!(kind, 2 | 3 | 6) || self.ended { passed } else { Item::Other });
         }
-        if self.fill(held, length)? < length {
+        if self.fill(length)? < length {
             return Ok(self.end(true));
         }
-        let block = &self.block[..length];
+        let block = &self.buffer[self.at..self.at + length];
+        self.at += length;
         let parsed = if big_endian { parse_block_be(block) } else { parse_block_le(block) };
         let Format::Pcapng { interfaces, .. } = &mut self.format else { return Ok(Item::Other) };
         match parsed {
@@ -223,8 +235,10 @@ impl<R: Read> Reader<R> {
     }
 
     fn pass_over(&mut self, bytes: usize) -> Result<Item<'static>, CaptureError> {
-        let skipped = io::copy(&mut (&mut self.input).take(bytes as u64), &mut io::sink())?;
-        if skipped < bytes as u64 {
+        let there = bytes.min(self.held - self.at);
+        self.at += there;
+        let rest = (bytes - there) as u64;
+        if io::copy(&mut (&mut self.input).take(rest), &mut io::sink())? < rest {
             return Ok(self.end(true));
         }
         Ok(Item::Undated(Skip::Oversized))

@@ -74,12 +74,12 @@ def captures(
     """Profile captures; the name may be left out."""
     session = Session(as_json, quiet, out, assets)
     if connections:
-        from mayfly.profile.listing import listing
+        from mayfly.profile.listed import listed
 
         with session.progress(f"read {captures[0].name}") as progress:
-            listed = listing(captures, internal=internal, hosts=hosts, model=roles, trains=trains, progress=progress)
-        files = listed.write(out)
-        session.tell(listed, {"files": files}, ["connections: " + files["connections"]])
+            rows = listed(captures, internal=internal, hosts=hosts, model=roles, trains=trains, progress=progress)
+        files = rows.write(out)
+        session.tell(rows, {"files": files}, ["connections: " + files["connections"]])
         return
     from mayfly.profile.answer import profile
     from mayfly.text.quantity import seconds

@@ -1,0 +1,156 @@
+//! Mixtures of two laws by expectation maximisation (Dempster, Laird and Rubin 1977).
+//!
+//! Cost per value and round: one exponential function. The likelihood is the sum of the logarithms of `1 + t` with t up
+//! to 1; of a few hundred of these the product is taken first, which a double holds, and one logarithm of it.
+
+use std::f64::consts::PI;
+
+use crate::law::Law;
+
+/// Least deviation of a lognormal of the mixture over that of all logarithms: without a bound a component that shrinks
+/// onto one value makes the likelihood infinite (Hathaway 1985).
+const NARROWEST: f64 = 0.01;
+/// Least mean of an exponential law.
+const TINY: f64 = 1e-300;
+/// Most rounds.
+const ROUNDS: usize = 500;
+/// Least weight of a part: one that no value belongs to keeps its place.
+const LEAST_SHARE: f64 = 1e-9;
+/// Gain of log-likelihood per value at which the rounds end.
+const SETTLED: f64 = 1e-8;
+/// Values of which the logarithm is taken at once.
+const AT_ONCE: usize = 512;
+
+/// Logarithms of the densities of both parts at a value, to who it belongs and its likelihood.
+#[derive(Default)]
+struct Belonging {
+    likelihood: f64,
+    product: f64,
+    pending: usize,
+}
+
+impl Belonging {
+    fn new() -> Self {
+        Belonging { likelihood: 0.0, product: 1.0, pending: 0 }
+    }
+
+    /// Shares of the two parts in a value with these logarithms of densities.
+    #[inline]
+    fn of(&mut self, one: f64, two: f64) -> (f64, f64) {
+        let (most, t) = (one.max(two), (-(one - two).abs()).exp());
+        self.likelihood += most;
+        self.product *= 1.0 + t;
+        self.pending += 1;
+        if self.pending == AT_ONCE {
+            self.flush();
+        }
+        let larger = 1.0 / (1.0 + t);
+        if one >= two { (larger, t * larger) } else { (t * larger, larger) }
+    }
+
+    fn flush(&mut self) {
+        self.likelihood += self.product.ln();
+        (self.product, self.pending) = (1.0, 0);
+    }
+
+    fn mean(mut self, n: usize) -> f64 {
+        self.flush();
+        self.likelihood / n as f64
+    }
+}
+
+/// Rounds until the likelihood settles; each gives the likelihood it began with.
+fn rounds(mut round: impl FnMut() -> f64) {
+    let mut before = f64::NEG_INFINITY;
+    for _ in 0..ROUNDS {
+        let likelihood = round();
+        // NaN ends it, too.
+        if likelihood.is_nan() || likelihood - before < SETTLED {
+            return;
+        }
+        before = likelihood;
+    }
+}
+
+pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let square = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
+    (mean, square.sqrt())
+}
+
+fn floored(sums: [f64; 2], n: usize) -> [f64; 2] {
+    sums.map(|sum| sum.max(LEAST_SHARE * n as f64))
+}
+
+pub(crate) fn two_exponentials(values: &[f64], start: Option<&[f64; 3]>) -> Law {
+    let half = values.len() / 2;
+    let mean_of = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
+    let (mut weights, mut means) = match start {
+        Some([share, one, two]) => ([*share, 1.0 - share], [*one, *two]),
+        None => ([0.5; 2], [mean_of(&values[..half]), mean_of(&values[half..])]),
+    };
+    rounds(|| {
+        let logs = [0, 1].map(|part: usize| weights[part].ln() - means[part].ln());
+        let rates = means.map(|mean| 1.0 / mean);
+        let (mut belonging, mut sums, mut totals) = (Belonging::new(), [0.0; 2], [0.0; 2]);
+        for x in values {
+            let (one, two) = belonging.of(logs[0] - x * rates[0], logs[1] - x * rates[1]);
+            sums[0] += one;
+            sums[1] += two;
+            totals[0] += one * x;
+            totals[1] += two * x;
+        }
+        let counts = floored(sums, values.len());
+        let whole = counts[0] + counts[1];
+        means = [0, 1].map(|part| (totals[part] / counts[part]).max(TINY));
+        weights = counts.map(|count| count / whole);
+        belonging.mean(values.len())
+    });
+    let first = usize::from(means[1] < means[0]);
+    Law::TwoExponentials([weights[first], means[first], means[1 - first]])
+}
+
+pub(crate) fn two_lognormals(logs: &[f64], start: Option<&[f64; 5]>) -> Law {
+    let least = (NARROWEST * mean_and_deviation(logs).1).powi(2);
+    // The first half is the larger one of an odd number.
+    let halves = [&logs[..logs.len().div_ceil(2)], &logs[logs.len().div_ceil(2)..]].map(mean_and_deviation);
+    let (mut weights, mut mus, mut squares) = match start {
+        Some([share, mu_1, sigma_1, mu_2, sigma_2]) => {
+            ([*share, 1.0 - share], [*mu_1, *mu_2], [sigma_1 * sigma_1, sigma_2 * sigma_2])
+        }
+        None => ([0.5; 2], halves.map(|half| half.0), halves.map(|half| half.1 * half.1)),
+    };
+    squares = squares.map(|square| square.max(least));
+    rounds(|| {
+        let heights = [0, 1].map(|part: usize| weights[part].ln() - 0.5 * (2.0 * PI * squares[part]).ln());
+        let rates = squares.map(|square| 0.5 / square);
+        let mut belonging = Belonging::new();
+        let (mut zeroth, mut first, mut second) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+        for log in logs {
+            // Moments about the old mean, which keep their digits.
+            let (a, b) = (log - mus[0], log - mus[1]);
+            let (one, two) = belonging.of(heights[0] - a * a * rates[0], heights[1] - b * b * rates[1]);
+            zeroth[0] += one;
+            zeroth[1] += two;
+            first[0] += one * a;
+            first[1] += two * b;
+            second[0] += one * a * a;
+            second[1] += two * b * b;
+        }
+        let counts = floored(zeroth, logs.len());
+        let whole = counts[0] + counts[1];
+        weights = counts.map(|count| count / whole);
+        for part in 0..2 {
+            // A part that no value belongs to is at 0, as its sums say.
+            let mu = (first[part] + zeroth[part] * mus[part]) / counts[part];
+            let moved = mu - mus[part];
+            let square = second[part] - 2.0 * moved * first[part] + moved * moved * zeroth[part];
+            (mus[part], squares[part]) = (mu, (square / counts[part]).max(least));
+        }
+        belonging.mean(logs.len())
+    });
+    let first = usize::from(mus[1] < mus[0]);
+    let (one, two) = (first, 1 - first);
+    Law::TwoLognormals([weights[one], mus[one], squares[one].sqrt(), mus[two], squares[two].sqrt()])
+}

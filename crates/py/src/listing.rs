@@ -1,0 +1,270 @@
+//! Connections of captures with their classes, from the capture to the file, without a table in Python.
+
+use std::fs::File;
+use std::io;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ::listing::{Class, FoundBy, Network, Sites, Tally};
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
+use arrow_schema::{DataType, Field, Schema};
+use capture::{Connection, Leaving, State, read_files_to};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use runs::table_file::{Form, TableFile};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+use tables::Record;
+
+use crate::capture::{Onlooker, ReadOptions, Told};
+use crate::table::{Table, as_json};
+
+/// Rows that are written at once.
+const BATCH: usize = 1 << 16;
+/// Rows that left early are read back.
+const FORM: Form = Form { group: None, arrow_types: true };
+
+/// Connections that were read, before they are written.
+#[pyclass]
+pub struct CaptureListing {
+    tally: Tally,
+    sites: Sites,
+    told: String,
+    serials: Vec<u64>,
+    kept: Vec<Connection>,
+    left: Option<(PathBuf, u64)>,
+}
+
+/// Counts connections as they leave, and keeps them in a file.
+struct Keeper {
+    tally: Tally,
+    path: PathBuf,
+    serials: Vec<u64>,
+    held: Vec<Connection>,
+    writer: Option<TableFile>,
+    rows: u64,
+}
+
+impl Leaving for Keeper {
+    fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
+        self.tally.add(&connection);
+        self.serials.push(serial);
+        self.held.push(connection);
+        if self.held.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+}
+
+impl Keeper {
+    fn flush(&mut self) -> io::Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let batch = rows_of(&std::mem::take(&mut self.serials), &std::mem::take(&mut self.held))?;
+        self.rows += batch.num_rows() as u64;
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => self.writer.insert(TableFile::create(&self.path, batch.schema(), Vec::new(), FORM)?),
+        };
+        writer.write(&batch)?;
+        writer.flush()
+    }
+}
+
+/// What a listing says beside its rows.
+#[derive(Serialize)]
+struct Answer {
+    counts: Json,
+    dataset: Map<String, Json>,
+    site: Map<String, Json>,
+}
+
+/// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
+/// connection; the site is that of the networks `internal`, else found. Connections beyond `max_flows` wait in the file
+/// `spill`.
+///
+/// # Errors
+/// `ValueError` with one line as there, and when no host is in `internal`: then the line is a JSON list of the networks
+/// that were seen, and how many more there are.
+#[pyfunction]
+#[pyo3(signature = (paths, options, look, internal, spill))]
+pub fn list_capture(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: ReadOptions,
+    look: Py<PyAny>,
+    internal: Option<Vec<String>>,
+    spill: PathBuf,
+) -> PyResult<CaptureListing> {
+    let options = options.checked()?;
+    let parsed = |text: &String| text.parse::<Network>().map_err(|error| PyValueError::new_err(error.0));
+    let internal = internal.map(|texts| texts.iter().map(parsed).collect::<PyResult<Vec<_>>>()).transpose()?;
+    let mut onlooker = Onlooker::of(&look);
+    let (serials, held, writer) = (Vec::new(), Vec::new(), None);
+    let mut keeper = Keeper { tally: Tally::default(), path: spill, serials, held, writer, rows: 0 };
+    let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut keeper)));
+    onlooker.raised()?;
+    let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let told = as_json(&Told::of(&read.counts))?;
+    py.detach(|| {
+        for connection in &read.connections {
+            keeper.tally.add(connection);
+        }
+        keeper.flush()?;
+        keeper.writer.take().map_or(Ok(()), TableFile::close)
+    })
+    .map_err(of_system)?;
+    let sites = Sites::of(&keeper.tally, internal.as_deref());
+    let sites = sites.map_err(|none| match as_json(&(none.seen, none.more)) {
+        Ok(seen) => PyValueError::new_err(seen),
+        Err(error) => error,
+    })?;
+    let left = (keeper.rows > 0).then_some((keeper.path, keeper.rows));
+    Ok(CaptureListing { tally: keeper.tally, sites, told, serials: read.serials, kept: read.connections, left })
+}
+
+/// An error of the system as Python has it.
+fn of_system(error: io::Error) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl CaptureListing {
+    /// What was read and found, as JSON: `counts`; of `dataset` and `site` what a profile has.
+    fn answer(&self) -> PyResult<String> {
+        let number = |name: &str, value: u64| (name.to_owned(), Json::from(value));
+        let mut dataset = Map::new();
+        let connections: u64 = self.tally.by_protocol.iter().sum();
+        dataset.extend([number("connections", connections)]);
+        let names = capture::Protocol::NAMES.iter().zip(self.tally.by_protocol);
+        dataset.extend(names.map(|(name, count)| number(name, count)));
+        dataset.extend([
+            number("bytes", self.tally.bytes),
+            number("packets", self.tally.packets),
+            number("local_hosts", self.sites.local()),
+            number("remote_hosts", self.sites.remote),
+        ]);
+        let networks: Vec<Json> = self.sites.networks.iter().map(|network| network.to_string().into()).collect();
+        let mut site = Map::new();
+        site.insert("found_by".into(), FoundBy::NAMES[self.sites.found_by as usize].into());
+        site.insert("networks".into(), networks.into());
+        site.insert("roles_from".into(), "balance".into());
+        let roles = self.sites.roles;
+        site.extend([number("server", roles.server), number("client", roles.client), number("unknown", roles.unknown)]);
+        let counts = serde_json::from_str(&self.told).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        as_json(&Answer { counts, dataset, site })
+    }
+
+    /// Writes the table of connections as Parquet, `counts` (JSON) with it; the rows that left early come first.
+    ///
+    /// # Errors
+    /// `OSError` when the file cannot be written.
+    fn write(&self, py: Python<'_>, path: PathBuf, counts: &str) -> PyResult<()> {
+        py.detach(|| self.written(path, counts)).map_err(of_system)
+    }
+}
+
+impl CaptureListing {
+    fn written(&self, path: PathBuf, counts: &str) -> io::Result<()> {
+        let schema = self.batch(&[], &[])?.schema();
+        let mut out = TableFile::create(&path, schema, metadata(counts)?, FORM)?;
+        if let Some((left, _)) = &self.left {
+            let rows = ParquetRecordBatchReaderBuilder::try_new(File::open(left)?).map_err(io::Error::other)?;
+            for batch in rows.with_batch_size(BATCH).build().map_err(io::Error::other)? {
+                let batch = batch.map_err(io::Error::other)?;
+                let ends = ["opener", "responder"].map(|name| addresses(&batch, name));
+                let [openers, responders] = ends;
+                let classes: Vec<Class> =
+                    openers?.into_iter().zip(responders?).map(|(one, two)| self.sites.class_of(one, two)).collect();
+                out.write(&with_classes(&batch, &classes)?)?;
+                out.flush()?;
+            }
+        }
+        for (serials, rows) in self.serials.chunks(BATCH).zip(self.kept.chunks(BATCH)) {
+            out.write(&self.batch(serials, rows)?)?;
+            out.flush()?;
+        }
+        out.close()
+    }
+
+    fn batch(&self, serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
+        let class = |row: &Connection| self.sites.class_of(row.opener.address, row.responder.address);
+        let classes: Vec<Class> = rows.iter().map(class).collect();
+        with_classes(&rows_of(serials, rows)?, &classes)
+    }
+}
+
+fn addresses(batch: &RecordBatch, name: &str) -> io::Result<Vec<IpAddr>> {
+    let texts = batch.column_by_name(name).and_then(|column| column.as_string_view_opt());
+    let texts = texts.ok_or_else(|| io::Error::other(format!("{name} is missing in what was kept")))?;
+    texts.iter().map(|text| text.unwrap_or_default().parse().map_err(io::Error::other)).collect()
+}
+
+/// Number, columns of a connection, and what both directions have together.
+fn rows_of(serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
+    let connections = Table::of(rows).map_err(|_| io::Error::other("arrow refuses the columns"))?.batch();
+    let both = |of: fn(&capture::Side) -> u64| -> ArrayRef {
+        let sum = |row: &Connection| (of(&row.from_opener) + of(&row.from_responder)) as i64;
+        Arc::new(Int64Array::from_iter_values(rows.iter().map(sum)))
+    };
+    let mature = |row: &Connection| {
+        let data = row.from_opener.distinct_bytes + row.from_responder.distinct_bytes > 0;
+        data && !matches!(row.state, State::HalfOpen | State::Rejected)
+    };
+    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(serials.iter().map(|serial| *serial as i64)));
+    let mature: ArrayRef = Arc::new(rows.iter().map(|row| Some(mature(row))).collect::<BooleanArray>());
+    let mut fields = vec![Arc::new(Field::new("connection_id", DataType::Int64, false))];
+    fields.extend(connections.schema().fields().iter().cloned());
+    let mut columns = vec![ids];
+    columns.extend(connections.columns().iter().cloned());
+    for (name, column) in
+        [("bytes", both(|side| side.wire_bytes)), ("packets", both(|side| side.packets)), ("mature", mature)]
+    {
+        fields.push(Arc::new(Field::new(name, column.data_type().clone(), false)));
+        columns.push(column);
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)
+}
+
+/// The same with the classes before what both directions have together.
+fn with_classes(batch: &RecordBatch, classes: &[Class]) -> io::Result<RecordBatch> {
+    const BEHIND: usize = 3;
+    let at = batch.num_columns() - BEHIND;
+    let words = |of: fn(&Class) -> Option<&'static str>| -> ArrayRef {
+        Arc::new(classes.iter().map(of).collect::<StringViewArray>())
+    };
+    let mut fields = batch.schema().fields().to_vec();
+    let mut columns = batch.columns().to_vec();
+    let told = [
+        ("class", words(|class| Some(class.class))),
+        ("side", words(|class| Some(class.side))),
+        ("reason", words(|class| class.reason)),
+    ];
+    for (place, (name, column)) in told.into_iter().enumerate() {
+        fields.insert(at + place, Arc::new(Field::new(name, column.data_type().clone(), name == "reason")));
+        columns.insert(at + place, column);
+    }
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)
+}
+
+/// What `mayfly.tables.Table.metadata` says of the table of connections.
+fn metadata(counts: &str) -> io::Result<Vec<(String, String)>> {
+    let mut columns = Map::new();
+    let told =
+        |unit: &str, meaning: &str, since: u32| serde_json::json!({"unit": unit, "meaning": meaning, "since": since});
+    columns.insert("connection_id".into(), told("", "Number of the row.", 1));
+    for column in tables::Table::of::<Connection>().columns {
+        columns.insert(column.name.to_string(), told(column.unit, &column.meaning, column.since));
+    }
+    let columns = serde_json::to_string(&columns).map_err(io::Error::other)?;
+    let version = Connection::VERSION.to_string();
+    let pairs = [
+        ("mayfly.table", Connection::TABLE.to_owned()),
+        ("mayfly.schema", version),
+        ("mayfly.columns", columns),
+        ("mayfly.counts", counts.to_owned()),
+    ];
+    Ok(pairs.map(|(key, value)| (key.to_owned(), value)).into())
+}

@@ -1,0 +1,180 @@
+"""What `mayfly profile --connections` writes, from captures to the file without a table in Python.
+
+Principle: a capture of a million packets is read in a tenth of the time that the libraries for tables take to import.
+So the compiled module reads, tells the classes and writes; connections beyond what memory holds wait in a file. Roles
+that are given, trains and tables of connections are for :mod:`mayfly.profile.listing`, which says the same of the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mayfly import _native
+from mayfly.errors import MayflyError
+from mayfly.limits import Look
+from mayfly.show.notebook import Result
+from mayfly.text.folder import filled
+from mayfly.workload.networks import networks_of
+from mayfly.workload.reading import ReadOptions, most_connections
+
+if TYPE_CHECKING:
+    from mayfly.profile.listing import Listing
+
+CONNECTIONS = "connections.parquet"
+_PARQUET = b"PAR1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Listed(Result):
+    """Connections of captures with their classes, not yet written.
+
+    Parameters
+    ----------
+    sources : tuple of str
+        Names of the files.
+    counts, dataset, site : dict
+        Of the document.
+    """
+
+    sources: tuple[str, ...]
+    counts: dict[str, Any]
+    dataset: dict[str, Any]
+    site: dict[str, Any]
+    _rows: Any = field(repr=False)
+    _folder: tempfile.TemporaryDirectory[str] = field(repr=False)
+    """Of the connections that wait in a file, as long as they are asked for."""
+
+    def document(self) -> dict[str, Any]:
+        """What was captured, for JSON, as :meth:`mayfly.profile.listing.Listing.document`."""
+        return {"captures": list(self.sources), "counts": self.counts, "dataset": self.dataset, "site": self.site}
+
+    def tables(self) -> Sequence[object]:
+        """What the terminal shows."""
+        from mayfly.profile.terminal import dataset_table
+
+        return [dataset_table(self.document())]
+
+    def sentences(self) -> list[str]:
+        """Whose hosts are whose, in words."""
+        from mayfly.profile.sentences import site_sentences, summed_up
+
+        return [*site_sentences(self.document()), *summed_up(self.counts, listed=True)]
+
+    def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
+        """Write ``connections.parquet``, as :meth:`mayfly.profile.listing.Listing.write`; rows that left early first.
+
+        Parameters
+        ----------
+        folder : path
+            Created when absent.
+
+        Returns
+        -------
+        dict of str
+            Its path by its name.
+
+        Raises
+        ------
+        MayflyError
+            The folder cannot be written.
+        """
+        with filled(folder, (CONNECTIONS,)) as partial:
+            path = partial / CONNECTIONS
+            try:
+                self._rows.write(path, json.dumps(self.counts))
+            except OSError as error:
+                raise MayflyError(f"{os.fspath(folder)}: {error}") from None
+        return {"connections": os.path.join(folder, CONNECTIONS)}
+
+
+def listed(
+    captures: Sequence[str | os.PathLike[str]],
+    *,
+    internal: Sequence[str] | None = None,
+    hosts: str | os.PathLike[str] | None = None,
+    model: str | os.PathLike[str] | None = None,
+    trains: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Listed | Listing:
+    """Read captures into connections, and tell their classes.
+
+    Parameters
+    ----------
+    captures, internal, hosts, model, trains, progress
+        As :func:`mayfly.profile.listing.listing`.
+
+    Returns
+    -------
+    Listed or Listing
+        The latter of tables, and where trains or roles are asked for.
+
+    Raises
+    ------
+    MayflyError
+        As there.
+
+    Examples
+    --------
+    >>> found = listed(["captures/office.pcap.gz"], internal=["10.10.0.0/24"])
+    >>> found.dataset["connections"], found.site["networks"]
+    (707, ['10.10.0.0/24'])
+    """
+    names = [os.fspath(path) for path in captures]
+    if not names or hosts is not None or model is not None or trains or any(map(_is_table, names)):
+        from mayfly.profile.listing import listing
+
+        return listing(captures, internal=internal, hosts=hosts, model=model, trains=trains, progress=progress)
+    networks = None if internal is None else [str(network) for network in networks_of(internal)]
+    folder = tempfile.TemporaryDirectory(prefix="mayfly-")
+    look = Look(names)
+    options = ReadOptions(max_flows=most_connections()).for_files(names)
+    try:
+        rows = _native.list_capture(names, options, look, networks, os.path.join(folder.name, "left.parquet"))
+    except ValueError as error:
+        raise MayflyError(_refusal(str(error), networks)) from None
+    except OSError as error:
+        raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
+    look.end()
+    told = json.loads(rows.answer())
+    counts = told["counts"]
+    counts["stopped"] = look.stopped if counts["stopped"] else None
+    sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
+    if not told["dataset"]["connections"]:
+        from mayfly.workload.connections import why_nothing
+
+        raise MayflyError(f"{', '.join(sources)}: no connection to profile: {why_nothing(counts)}")
+    if progress is not None:
+        progress(1.0)
+    dataset = {"date": _date(counts["first_epoch_s"]), "duration_s": counts["duration_s"], **told["dataset"]}
+    return Listed(sources, counts, dataset, told["site"], rows, folder)
+
+
+def _date(first_epoch_s: float | None) -> str | None:
+    from datetime import UTC, datetime
+
+    return None if first_epoch_s is None else datetime.fromtimestamp(first_epoch_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _refusal(told: str, networks: Sequence[str] | None) -> str:
+    """One line; a list is that of the networks that were seen where no host is in those that were given."""
+    if networks is None or not told.startswith("["):
+        return " ".join(told.split())
+    seen, more = json.loads(told)
+    seen += [f"{more:,} more"] if more else []
+    return f"internal = {', '.join(networks) or 'nothing'}: no host is in it; seen are {', '.join(seen)}"
+
+
+def _is_table(name: str) -> bool:
+    if name == "-":
+        return False
+    try:
+        with open(name, "rb") as stream:
+            return stream.read(len(_PARQUET)) == _PARQUET
+    except OSError as error:
+        raise MayflyError(f"{name}: cannot be read: {error.strerror or error}") from None

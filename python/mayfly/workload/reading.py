@@ -1,0 +1,137 @@
+"""How captures are read: the options of the reader, with their bounds; nothing here needs a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mayfly.errors import MayflyError
+from mayfly.limits import READING, limits
+
+MAX_ROWS = 2**32 - 2
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How captures are read.
+
+    Parameters
+    ----------
+    max_flows : int
+        Connections held at once, 1 to 2^32 - 2; beyond, the one silent for longest is given up and counted.
+    tunnels : bool
+        The packet inside GRE, VXLAN, Geneve, GTP-U or IP in IP counts instead of the one outside.
+    window_s : float, optional
+        Packets are put into the order of time, each file being out of it by at most this, 0 to 60 s. None: 10 ms for
+        several files, and the order of the file for one.
+    duplicates : str, optional
+        Packets left out as copies: ``keep`` for none, ``taps`` for those another interface or file captured, ``all``
+        for those the same one did, too. None: ``taps`` for several files, ``keep`` for one.
+    duplicate_s : float
+        Copies are no further apart, 0 to 60 s. Below the least retransmission timeout in use, 0.2 s.
+    clocks : bool, optional
+        Offsets between the clocks of several files are estimated, in a pass of its own, and corrected. None: where
+        there are several and none is the standard input.
+    max_trains : int
+        Trains kept, 0 to 2^32 - 2; further ones are counted.
+    pauses : bool
+        A train ends also where its side sends nothing for a round-trip time after all of its data was acknowledged.
+    max_packets : int
+        Packets kept, 0 to 2^32 - 2; further ones are counted.
+    max_volumes : int
+        Rows of volumes kept, 0 to 2^32 - 2: beyond, their windows become wider, and what still does not fit is counted.
+    initial_window : int
+        Packets of the first flight of the ideal transfer, 1 to 1000.
+    delayed_ack : bool
+        Whether its receiver acknowledges every second packet: windows of Chen 2012, Eq. 5.10; else they double.
+
+    Raises
+    ------
+    MayflyError
+        A value beyond its bounds.
+
+    Examples
+    --------
+    >>> ReadOptions(initial_window=0)
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: initial_window = 0: must be 1 to 1000
+    """
+
+    max_flows: int = 1_000_000
+    tunnels: bool = False
+    window_s: float | None = None
+    duplicates: str | None = None
+    duplicate_s: float = 0.1
+    clocks: bool | None = None
+    max_trains: int = 0
+    pauses: bool = False
+    max_packets: int = 0
+    max_volumes: int = 0
+    initial_window: int = 1
+    delayed_ack: bool = True
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "max_flows": (1, MAX_ROWS),
+            "window_s": (0, 60),
+            "duplicate_s": (0, 60),
+            "max_trains": (0, MAX_ROWS),
+            "max_packets": (0, MAX_ROWS),
+            "max_volumes": (0, MAX_ROWS),
+            "initial_window": (1, 1000),
+        }
+        for name, (least, most) in bounds.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise MayflyError(f"{name} = {value}: must be {least} to {most}")
+        if self.duplicates not in (None, "keep", "taps", "all"):
+            raise MayflyError(f"duplicates = {self.duplicates!r}: must be keep, taps or all")
+
+    def for_files(self, paths: Sequence[str]) -> dict[str, Any]:
+        """What ``mayfly._native.read_capture`` takes, with the defaults for that many files."""
+        several = len(paths) > 1
+        window_s = (0.01 if several else 0.0) if self.window_s is None else self.window_s
+        duplicates = ("taps" if several else "keep") if self.duplicates is None else self.duplicates
+        clocks = (several and "-" not in paths) if self.clocks is None else self.clocks
+        return {
+            "max_flows": self.max_flows,
+            "tunnels": self.tunnels,
+            "window_ns": round(window_s * 1e9),
+            "duplicates": duplicates,
+            "duplicate_ns": round(self.duplicate_s * 1e9),
+            "clocks": clocks,
+            "series": several and (self.window_s, self.duplicates, self.clocks) == (None, None, None),
+            "max_trains": self.max_trains,
+            "pauses": self.pauses,
+            "max_packets": self.max_packets,
+            "max_volumes": self.max_volumes,
+            "initial_window": self.initial_window,
+            "delayed_ack": self.delayed_ack,
+        }
+
+
+CONNECTION_BYTES = 1_100
+"""Memory that a connection takes while captures are read (1,030 were measured of a million, the program with them)."""
+
+BESIDE_BYTES = 100_000_000
+"""Memory of a command beside its connections."""
+
+
+def most_connections(most: int = ReadOptions.max_flows) -> int:
+    """Connections that may be held at once within what reading may take of the memory of a command.
+
+    Parameters
+    ----------
+    most : int
+        In any case.
+
+    Returns
+    -------
+    int
+        At least 1,000.
+    """
+    if limits.memory_bytes is None:
+        return most
+    room = READING * limits.memory_bytes - BESIDE_BYTES
+    return max(min(most, int(room / CONNECTION_BYTES)), 1_000)

@@ -1,0 +1,181 @@
+"""`mayfly profile --connections` by the compiled module beside tables of Python; what does not fit into memory."""
+
+import gzip
+import ipaddress
+import json
+import struct
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from mayfly.errors import MayflyError
+from mayfly.limits import limits
+from mayfly.profile.answer import profile
+from mayfly.profile.listed import Listed, listed
+from mayfly.profile.listing import listing
+from mayfly.profile.sentences import summed_up
+from mayfly.workload.connections import read_connections
+from mayfly.workload.reading import CONNECTION_BYTES, most_connections
+
+ROOT = Path(__file__).parents[2]
+OFFICE, TINY = ROOT / "captures/office.pcap.gz", ROOT / "tests/data/tiny.pcapng.gz"
+SYN, FIN, ACK = 2, 1, 16
+
+
+def packet(source: str, target: str, ports: tuple[int, int], seq: int, ack: int, flags: int, payload: int = 0) -> bytes:
+    """A TCP packet of IPv4 or IPv6."""
+    ends = [ipaddress.ip_address(host).packed for host in (source, target)]
+    body = struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 65535, 0, 0) + bytes(payload)
+    if len(ends[0]) == 16:
+        return struct.pack(">IHBB", 6 << 28, len(body), 6, 64) + ends[0] + ends[1] + body
+    return struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(body), 1, 0, 64, 6, 0) + ends[0] + ends[1] + body
+
+
+def exchange(begin_us: int, client: str, server: str, port: int) -> list[tuple[int, bytes]]:
+    there, back = (port, 443), (443, port)
+    steps = [
+        packet(client, server, there, 9, 0, SYN),
+        packet(server, client, back, 99, 10, SYN | ACK),
+        packet(client, server, there, 10, 100, ACK, 50),
+        packet(server, client, back, 100, 60, ACK | FIN, 200),
+        packet(client, server, there, 60, 301, ACK | FIN),
+        packet(server, client, back, 301, 61, ACK),
+    ]
+    return [(begin_us + 1000 * step, data) for step, data in enumerate(steps)]
+
+
+def written(path: Path, packets: list[tuple[int, bytes]]) -> Path:
+    """A pcap of raw IP."""
+    records = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)]
+    for time_us, data in sorted(packets, key=lambda row: row[0]):
+        time_us += 10**15
+        records.append(struct.pack("<IIII", time_us // 10**6, time_us % 10**6, len(data), len(data)) + data)
+    path.write_bytes(b"".join(records))
+    return path
+
+
+def pairs(hosts: list[tuple[str, str]]) -> list[tuple[int, bytes]]:
+    return [row for at, (one, two) in enumerate(hosts) for row in exchange(10_000 * at, one, two, 5000 + at)]
+
+
+SITES = {
+    "a network": [(f"8.1.1.{at}", f"9.{at}.9.9") for at in range(40)] + [("8.1.1.1", "8.1.1.2")],
+    "a network of IPv6": [(f"2001:db8:1::{at:x}", f"2001:{at:x}::9") for at in range(1, 40)],
+    "openers": [(f"{at}.1.1.1", f"{at + 90}.2.2.2") for at in range(20, 60)],
+    "servers of the site": [(f"9.9.9.{at}", "10.0.0.1") for at in range(40)] + [("10.0.0.2", "10.0.0.1")],
+    "private and IPv6": [("fd00::1", "2001:db8::2"), ("fe80::3", "fd00::1"), ("10.1.1.1", "10.1.1.2")],
+    "multicast": [("10.0.0.1", "239.1.1.1"), ("0.0.0.0", "255.255.255.255"), ("10.0.0.1", "192.0.2.1")],
+}
+
+
+def same(captures: list[Path], folder: Path, internal: list[str] | None = None) -> None:
+    ours, theirs = listed(captures, internal=internal), listing(captures, internal=internal)
+    assert isinstance(ours, Listed)
+    assert json.dumps(ours.document()) == json.dumps(theirs.document())
+    files = [found.write(folder / name) for name, found in (("ours", ours), ("theirs", theirs))]
+    frames = [pl.read_parquet(each["connections"]) for each in files]
+    assert_frame_equal(*frames)
+    metadata = [pl.read_parquet_metadata(each["connections"]) for each in files]
+    for key in ("mayfly.table", "mayfly.schema"):
+        assert metadata[0][key] == metadata[1][key]
+    for key in ("mayfly.columns", "mayfly.counts"):
+        assert json.loads(metadata[0][key]) == json.loads(metadata[1][key])
+    assert read_connections(files[0]["connections"])[0].equals(read_connections(files[1]["connections"])[0])
+
+
+@pytest.mark.parametrize("internal", [None, ["10.10.0.0/24"], ["10.10.0.0/28", "2001:db8::/32"]])
+def test_an_office_is_listed_as_by_python(tmp_path, internal):
+    same([OFFICE], tmp_path, internal)
+
+
+def test_a_file_of_several_interfaces_is_listed_as_by_python(tmp_path):
+    same([TINY], tmp_path)
+
+
+@pytest.mark.parametrize("kind", SITES)
+def test_sites_are_told_as_by_python(tmp_path, kind):
+    same([written(tmp_path / "site.pcap", pairs(SITES[kind]))], tmp_path)
+
+
+def test_what_no_capture_answers_is_refused_as_by_python(tmp_path):
+    for internal in (["192.0.2.0/24"], ["10.0.0.1/8"]):
+        said = []
+        for call in (listed, listing):
+            with pytest.raises(MayflyError) as caught:
+                call([OFFICE], internal=internal)
+            said.append(str(caught.value))
+        assert said[0] == said[1]
+    with pytest.raises(MayflyError, match="no connection to profile: no packet in it"):
+        listed([written(tmp_path / "empty.pcap", [])])
+
+
+@pytest.fixture
+def memory(monkeypatch):
+    """Sets a limit of memory that holds so many connections, and none that ends the reading."""
+
+    def limited(connections: int) -> None:
+        monkeypatch.setattr("mayfly.profile.listed.most_connections", lambda: connections)
+        monkeypatch.setattr("mayfly.profile.table.most_connections", lambda: connections)
+
+    return limited
+
+
+def test_the_limit_of_memory_tells_how_many_connections_are_held(monkeypatch):
+    assert most_connections() == 1_000_000
+    monkeypatch.setattr(limits, "memory_bytes", 2_000_000_000)
+    assert 500_000 < most_connections() < 0.4 * 2e9 / CONNECTION_BYTES
+    monkeypatch.setattr(limits, "memory_bytes", 10)
+    assert most_connections() == 1_000
+
+
+def test_connections_that_do_not_fit_into_memory_are_listed_all_the_same(tmp_path, memory):
+    rows = [
+        row for at in range(500) for row in exchange(2_000 * at, f"10.0.{at % 7}.{at % 50}", "192.0.2.1", 5000 + at)
+    ]
+    capture = written(tmp_path / "many.pcap", rows)
+    whole = listing([capture])
+    memory(20)
+    found = listed([capture])
+    assert found.counts["evicted"] == 480 and found.counts["unanswered"]["connections"] == 0
+    assert found.dataset == whole.document()["dataset"] and found.site == whole.document()["site"]
+    assert not any("in no row" in sentence for sentence in found.sentences())
+    path = found.write(tmp_path / "out")["connections"]
+    assert_frame_equal(pl.read_parquet(path).sort("connection_id"), whole.frame)
+    frame, _ = read_connections(path)
+    assert frame["connection_id"].to_list() == list(range(500))
+
+
+def test_a_flood_is_summed_up_and_said(tmp_path, memory):
+    flood = [(at * 10, packet(f"2.{at // 250}.{at % 250}.9", "10.0.0.1", (5000, 80), at, 0, SYN)) for at in range(3000)]
+    capture = written(tmp_path / "flood.pcap", flood + exchange(29_000, "10.0.0.5", "10.0.0.1", 6000))
+    memory(100)
+    found = listed([capture])
+    assert found.counts["unanswered"] == {"connections": 2901, "packets": 2901, "bytes": 2901 * 40}
+    assert found.dataset["connections"] == 100
+    said = "2,901 connections that nobody answered (scans, floods: 2,901 packets, 116 kB) are in no row"
+    assert found.sentences()[-1] == said
+    whole = profile([capture], bootstrap=0)
+    assert whole.connections.counts["unanswered"]["connections"] == 2901
+    assert said in [str(sentence) for sentence in summed_up(whole.document()["counts"], listed=False)]
+
+
+def test_files_that_follow_one_another_are_profiled_as_one(tmp_path):
+    """Whatever the order of the names, and compressed or not."""
+    rows = [row for at in range(300) for row in exchange(7_000 * at, f"10.0.0.{at % 50}", "192.0.2.1", 5000 + at)]
+    rows.sort(key=lambda row: row[0])
+    one = written(tmp_path / "one.pcap", rows)
+    parts = []
+    for place, (begin, end) in enumerate([(0, 500), (500, 501), (501, 1300), (1300, len(rows))]):
+        part = written(tmp_path / f"part-{9 - place}.pcap", rows[begin:end])
+        zipped = part.with_suffix(".pcap.gz")
+        zipped.write_bytes(gzip.compress(part.read_bytes()))
+        parts.append(zipped if place % 2 else part)
+    ours, theirs = profile(sorted(parts), bootstrap=0), profile([one], bootstrap=0)
+    assert ours.frame.equals(theirs.frame)
+    documents = [dict(found.document()) for found in (ours, theirs)]
+    for document in documents:
+        document["captures"] = None
+        document["counts"] = document["counts"] | {"clocks": None}
+    assert documents[0] == documents[1]
