@@ -1,6 +1,6 @@
 """CPU time per packet of our queue disciplines in the kernel, beside fq_codel's and sfq's, in User Mode Linux.
 
-    python benchmarks/kernel_cost.py [ROUNDS [REPEATS [WORD]]]
+    python benchmarks/kernel_cost.py [ROUNDS [REPEATS [WORD ...]]]
 
 A round is 4096 packets of 1000 bytes of 256 flows, without GSO. Empty: every packet leaves at once. Loaded: 512 come,
 then 512 leave. Each run is the guest's whole CPU time less that of a run of one round, the least of the repeats, which
@@ -61,9 +61,9 @@ def main() -> None:
         "rounds", nargs="?", type=at_least(2), default=500, metavar="ROUNDS", help="at least 2; default 500"
     )
     parser.add_argument("repeats", nargs="?", type=at_least(1), default=3, metavar="REPEATS", help="default 3")
-    parser.add_argument("word", nargs="?", default="", metavar="WORD", help="only rows of ours that begin with it")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only rows of ours that begin with one of them")
     given = parser.parse_args()
-    leaves = [*PEERS, *(leaf for leaf in OURS if leaf.startswith(given.word))]
+    leaves = [*PEERS, *(leaf for leaf in OURS if leaf.startswith(tuple(given.words or ("",))))]
     guest.built()
     costs = per_packet_ns(leaves, given.rounds, given.repeats)
     print("| discipline | empty, ns | of fq_codel | loaded, ns | of fq_codel |")

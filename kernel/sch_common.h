@@ -22,7 +22,7 @@
  * @sch: the queue discipline
  * @key: of the flow hash, random
  * @connections: progress of TCP connections, where the core asks for it
- * @packet: the packet that comes: on the stack it would be cleared first
+ * @packet: the packet that comes, or leaves: on the stack it would be cleared first
  * @to_free: list for packets dropped during the present enqueue, else NULL
  * @pushed_out: packets that had to make room
  * @gone_pkts: victims that the parents do not know of yet
