@@ -402,7 +402,8 @@ mod tests {
                 let rises = step / 10_000 % 2 == 0;
                 let pushes = if model.len() < most && (rises || draw(4) == 0) { 1 + draw(3) } else { 0 };
                 for _ in 0..pushes {
-                    let away = draw(2 * distances[draw(distances.len() as u64) as usize]);
+                    let distance = distances[draw(distances.len() as u64) as usize];
+                    let away = draw(2 * distance);
                     let key = events.key(Time(now + away), Kind::Pace, step as usize);
                     events.push(key);
                     model.insert(key);

@@ -6,9 +6,11 @@ direction, or with both. Runs belong to experiments, which claims share; each is
 
 import math
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -118,7 +120,10 @@ class Runs:
     def __init__(self, experiments: Iterable[Experiment], kept: "Kept | None" = None) -> None:
         self._kept = kept
         self._experiments = {experiment.id: experiment for experiment in experiments}
-        self._measured: dict[str, dict[str, list[Measures]]] = {}
+        self._measured: dict[str, Future[dict[str, list[Measures]]]] = {}
+        self._lock = threading.Lock()
+        self.pool: Executor | None = None
+        """Who runs the simulations, where several experiments are under way."""
         self.seconds: dict[str, float] = {}
         self._asked: dict[str, None] = {}
 
@@ -153,7 +158,7 @@ class Runs:
         known: Mapping[str, Any] = self._experiments
         if experiment in known:
             self._asked[experiment] = None
-            known = self._of(experiment)
+            known = self.run(experiment)
             if discipline in known:
                 runs = known[discipline]
                 if all(measure in run for run in runs):
@@ -161,27 +166,52 @@ class Runs:
                 known = runs[0]
         raise MayflyError(f"{experiment}, {discipline}, {measure}: not declared; there are {', '.join(known)}")
 
-    def _of(self, identity: str) -> dict[str, list[Measures]]:
-        if identity not in self._measured:
-            experiment = self._experiments[identity]
-            found = self._kept.read(experiment) if self._kept else None
+    def run(self, identity: str) -> dict[str, list[Measures]]:
+        """Run an experiment, or wait for whoever does.
+
+        Parameters
+        ----------
+        identity : str
+            Of an experiment that is declared.
+
+        Returns
+        -------
+        dict of list of dict
+            As :func:`simulate`.
+        """
+        with self._lock:
+            found = self._measured.get(identity)
             if found is None:
-                began = time.perf_counter()
-                measured = simulate(experiment)
-                found = measured, time.perf_counter() - began
-                if self._kept:
-                    self._kept.write(experiment, *found)
-            self._measured[identity], self.seconds[identity] = found
-        return self._measured[identity]
+                ours = self._measured[identity] = Future()
+        if found is not None:
+            return found.result()
+        try:
+            ours.set_result(self._read_or_run(self._experiments[identity]))
+        except BaseException as error:
+            ours.set_exception(error)
+            raise
+        return ours.result()
+
+    def _read_or_run(self, experiment: Experiment) -> dict[str, list[Measures]]:
+        found = self._kept.read(experiment) if self._kept else None
+        if found is None:
+            began = time.perf_counter()
+            found = simulate(experiment, self.pool), time.perf_counter() - began
+            if self._kept:
+                self._kept.write(experiment, *found)
+        measured, self.seconds[experiment.id] = found
+        return measured
 
 
-def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
+def simulate(experiment: Experiment, pool: Executor | None = None) -> dict[str, list[Measures]]:
     """Runs an experiment and keeps its measures.
 
     Parameters
     ----------
     experiment : Experiment
         What to run.
+    pool : Executor, optional
+        Who runs the simulations; a thread for each core when not given.
 
     Returns
     -------
@@ -201,8 +231,8 @@ def simulate(experiment: Experiment) -> dict[str, list[Measures]]:
         return experiment.measure(run_one(scenario, parse(label), flows, replication, paths=paths))
 
     pairs = [(label, replication) for label in experiment.disciplines for replication in range(experiment.replications)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        measured = list(pool.map(job, pairs))
+    with ThreadPoolExecutor(os.cpu_count()) if pool is None else nullcontext(pool) as workers:
+        measured = list(workers.map(job, pairs))
     of: dict[str, list[Measures]] = {label: [] for label in experiment.disciplines}
     for (label, _), measures in zip(pairs, measured, strict=True):
         of[label].append(measures)

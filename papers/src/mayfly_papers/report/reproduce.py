@@ -13,6 +13,7 @@ from mayfly.errors import MayflyError
 from mayfly.simulate.run import Progress
 from mayfly.text.nearest import hint
 from mayfly.version import described
+from mayfly_papers.declare.ahead import ahead
 from mayfly_papers.declare.capture_facts import AbsentCaptureError
 from mayfly_papers.declare.declaration import Claim, Experiment, Finding, RowFinding, Runs, Verdict
 from mayfly_papers.declare.exhibits import EXHIBITS, NOT_YET, Exhibit, cited
@@ -407,17 +408,19 @@ def reproduce(
     ran: dict[str, list[Experiment]] = {}
     measured: dict[str, Runs] = {}
     drawn: dict[str, list[Figure]] = {}
-    for item, claims in parts:
+    for item, _ in parts:
         experiments = [changed(experiment, quick, replications) for experiment in item.experiments]
-        runs = Runs(experiments, Kept(keep, item.id) if keep is not None else None)
-        for claim in claims:
-            checked.append(_checked(item, claim, runs, lenient))
-            if progress is not None:
-                progress(len(checked) / total)
-        ran[item.id] = [experiment for experiment in experiments if experiment.id in runs.seconds]
-        measured[item.id] = runs
-        if figures:
-            drawn[item.id] = _figures(item, claims, runs)
+        measured[item.id] = Runs(experiments, Kept(keep, item.id) if keep is not None else None)
+    with ahead((claims, measured[item.id]) for item, claims in parts):
+        for item, claims in parts:
+            runs = measured[item.id]
+            for claim in claims:
+                checked.append(_checked(item, claim, runs, lenient))
+                if progress is not None:
+                    progress(len(checked) / total)
+            if figures:
+                drawn[item.id] = _figures(item, claims, runs)
+            ran[item.id] = [experiment for experiment in runs.experiments if experiment.id in runs.seconds]
     took = time.perf_counter() - began
     when = date.strftime("%Y-%m-%d %H:%M UTC")
     return Reproduction(tuple(asked), quick, replications, tuple(checked), ran, measured, drawn, took, when)
