@@ -212,8 +212,8 @@ docs: build ## the site, into docs/_build/html: warnings are errors
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
 
-# Every claim of the papers as declared, an hour or so: the report below docs, its pages, the table of the README.
-reproduction: build ## every claim of the papers as declared, into docs: an hour
+# Every claim of the papers as declared, 42 minutes on two quiet cores: the report below docs, its pages, the table of the README.
+reproduction: build ## every claim of the papers as declared, into docs: 42 minutes
 	$(BIN)/python -m mayfly_papers all --publish docs
 
 verdicts: ## the score of the papers anew, from the rows of the last full run: seconds

@@ -16,7 +16,9 @@ from mayfly_papers.report.reproduce import reproduce
 
 
 def experiment(identity, **more):
-    return Experiment(identity, {"duration": "1s", **more}, ("fifo", "las"), 2, lambda run: {"flows": run.records.height})
+    return Experiment(
+        identity, {"duration": "1s", **more}, ("fifo", "las"), 2, lambda run: {"flows": run.records.height}
+    )
 
 
 def claim(identity, *experiments):
@@ -63,6 +65,13 @@ def test_an_experiment_runs_once_with_the_same_numbers(simulated):
         for name, values in alone.items():
             assert np.array_equal(runs.values(name, "las", "flows"), values)
     assert sorted(simulated) == ["a", "b"]
+
+
+def test_afterwards_an_experiment_runs_as_before():
+    runs = Runs([experiment("a"), experiment("b")])
+    with ahead([([claim("x", "a")], runs)]):
+        pass
+    assert runs.values("b", "fifo", "flows").size == 2
 
 
 def test_who_asks_gets_the_error_of_what_ran_ahead():

@@ -113,7 +113,7 @@ def test_a_share_counts_what_a_logarithm_does_not_show():
 def test_experiments_of_a_shorter_reproduction_are_run_in_place_of_those_declared():
     shorter = changed(chen2012.EXPERIMENTS[0], True, None)
     first = FirstRuns(chen2012.EXPERIMENTS, Runs([shorter]))
-    assert first(shorter.id, "fifo").counters["end_ns"] == pytest.approx(250e9)
+    assert first(shorter.id, "fifo").counters["end_ns"] == pytest.approx(200e9)
 
 
 def test_runs_of_another_experiment_are_not_kept():

@@ -17,7 +17,7 @@ app = typer.Typer(
 )
 
 
-Quick = Annotated[bool, typer.Option("--quick", help="At most 3 replications, and a quarter of long runs")]
+Quick = Annotated[bool, typer.Option("--quick", help="At most 3 replications, and a fifth of long runs")]
 Replications = Annotated[
     int | None, typer.Option("--replications", "-n", metavar="N", help="In place of those declared, from 2")
 ]

@@ -67,9 +67,11 @@ def ahead(parts: Iterable[tuple[Iterable[Claim], Runs]]) -> Iterator[None]:
     """
     pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="runs")
     experiments = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="experiments")
+    helped = []
     try:
         for claims, runs in parts:
             runs.pool = pool
+            helped.append(runs)
             for identity in foreseen(claims, runs):
                 experiments.submit(_run, runs, identity)
         yield
@@ -77,6 +79,8 @@ def ahead(parts: Iterable[tuple[Iterable[Claim], Runs]]) -> Iterator[None]:
         # Runs that wait first, as the experiments wait for them.
         pool.shutdown(wait=False, cancel_futures=True)
         experiments.shutdown(cancel_futures=True)
+        for runs in helped:
+            runs.pool = None
 
 
 def _run(runs: Runs, identity: str) -> None:

@@ -90,6 +90,8 @@ class Experiment:
         Changes the flow list that was drawn, given it and the replication.
     flows : callable, optional
         Gives the flow list in place of the scenario's workload, given the scenario and the replication.
+    whole : bool
+        Something happens at given times, or is measured then: the run cannot be shorter.
     """
 
     id: str
@@ -100,6 +102,7 @@ class Experiment:
     scenario: str = "wired"
     prepare: Callable[[pl.DataFrame, int], pl.DataFrame] | None = None
     flows: Callable[[Scenario, int], pl.DataFrame] | None = None
+    whole: bool = False
 
     def loaded(self) -> Scenario:
         """The scenario with the overrides in place."""

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 QUICK_REPLICATIONS = 3
 """Replications of a quick reproduction, at most."""
 
-QUICK_SHARE = 0.25
-"""Part of the declared duration that a quick reproduction simulates, of runs longer than `QUICK_FROM_S`."""
+QUICK_WHOLE = 2
+"""The same of runs that are as long as declared."""
 
-QUICK_FROM_S = 500.0
+QUICK_SHARE = 0.2
+"""Part of the declared duration that a quick reproduction simulates, of runs as long as `QUICK_FROM_S`."""
+
+QUICK_FROM_S = 300.0
 
 _VERDICTS = (*map(str, Verdict), "not measured")
 _TOLD = {
@@ -238,7 +241,7 @@ class Reproduction:
             said.append(f"{len(unexplained)} do not stand as declared: {names}")
         if self.quick:
             said.append(
-                f"quick: at most {QUICK_REPLICATIONS} replications, a quarter of long runs: intervals are wide, and "
+                f"quick: at most {QUICK_REPLICATIONS} replications, a fifth of long runs: intervals are wide, and "
                 "reasons for differences are those of the full runs"
             )
         return said
@@ -353,14 +356,14 @@ def changed(experiment: Experiment, quick: bool, replications: int | None) -> Ex
     -------
     Experiment
     """
-    count = replications or (min(experiment.replications, QUICK_REPLICATIONS) if quick else experiment.replications)
-    overrides = dict(experiment.overrides)
-    if quick:
-        scenario = experiment.loaded()
-        if scenario.duration > QUICK_FROM_S:
-            overrides["duration"] = scenario.duration * QUICK_SHARE
-            if scenario.warm_up:
-                overrides["warm_up"] = scenario.warm_up * QUICK_SHARE
+    overrides, most = dict(experiment.overrides), QUICK_WHOLE
+    scenario = experiment.loaded()
+    if quick and not experiment.whole and scenario.duration >= QUICK_FROM_S:
+        most = QUICK_REPLICATIONS
+        overrides["duration"] = scenario.duration * QUICK_SHARE
+        if scenario.warm_up:
+            overrides["warm_up"] = scenario.warm_up * QUICK_SHARE
+    count = replications or (min(experiment.replications, most) if quick else experiment.replications)
     return replace(experiment, replications=count, overrides=overrides)
 
 

@@ -111,7 +111,9 @@ def single(
 ) -> Experiment:
     """A run on one bottleneck; ``known`` is what the estimator is told."""
     given = {"sample_interval": f"{SAMPLING_S}s"} | PACKET | overrides
-    return Experiment(identity, given, (discipline,), SEEDS, accuracy(known, period_s, steady), scenario="red-ns2")
+    return Experiment(
+        identity, given, (discipline,), SEEDS, accuracy(known, period_s, steady), scenario="red-ns2", whole=True
+    )
 
 
 def _singles() -> list[Experiment]:
@@ -138,7 +140,9 @@ def _singles() -> list[Experiment]:
 def _multihop() -> list[Experiment]:
     given = {"sample_interval": f"{SAMPLING_S}s", "duration": "320s", "warm_up": "100s"} | PACKET
     return [
-        Experiment(f"hops-{name}", given | branches(*ways), (RED,), SEEDS, accuracy(HOPS), scenario="zhao-multihop")
+        Experiment(
+            f"hops-{name}", given | branches(*ways), (RED,), SEEDS, accuracy(HOPS), scenario="zhao-multihop", whole=True
+        )
         for name, ways in BRANCHES.items()
     ]
 
