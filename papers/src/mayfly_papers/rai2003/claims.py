@@ -48,7 +48,7 @@ READINGS = {"means": "3.2mbit", "rounded": "3.9mbit"}
 """Speed of the bottleneck for a load of 0.7, by how Table 1 is taken."""
 
 WINDOW = 64
-"""Receiver window, packets: not told; LAS loses less than FIFO only where it is about the buffer of 60 packets."""
+"""Receiver window, packets: not told; about the buffer of 60 packets, where LAS loses less than FIFO in some runs."""
 LARGE_WINDOW, SMALL_WINDOW = 1000, 20
 """Of the readings beside it: that of `web-ns2`, and ns-2's default."""
 
@@ -57,7 +57,8 @@ STARVING_REPLICATIONS = {0.75: 12, 0.98: 12}
 """By load: where four runs have one empty interval of 100 s in 400, and so decide nothing."""
 
 WEB_REPLICATIONS = {"means": 12, "rounded": 8}
-"""By reading: a UDP flow of 3 % of the link costs TCP 1 % of its time, told from the same traffic without it."""
+"""By reading. Means: four runs do not tell the loss of one-packet flows from 0. Rounded: a UDP flow of 3 % of the link
+costs TCP 1 % of its time, told from the same traffic without it."""
 
 DISCIPLINES = ("fifo", "las")
 
