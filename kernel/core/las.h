@@ -333,13 +333,12 @@ static enum mf_fate mf_las_enqueue(struct mf_las *las, struct mf_packet *packet,
  * mf_las_dequeue() - hands out the next packet to send
  * @las: the queue
  * @now_ns: time of the call
+ * @packet: where it goes
  *
- * Return: the packet, as it is until the next one comes; NULL when none waits.
+ * Return: whether there was one.
  */
-static const struct mf_packet *mf_las_dequeue(struct mf_las *las,
-					      u64 now_ns)
+static bool mf_las_dequeue(struct mf_las *las, u64 now_ns, struct mf_packet *packet)
 {
-	const struct mf_packet *packet;
 	struct mf_entry *entry;
 	u32 slot;
 
@@ -347,13 +346,13 @@ static const struct mf_packet *mf_las_dequeue(struct mf_las *las,
 	mf_attained_visit(&las->attained, now_ns);
 	slot = mf_order_pop_first(&las->order);
 	if (!slot)
-		return NULL;
+		return false;
 	entry = mf_pool_entry(&las->pool, slot);
-	packet = &entry->packet;
+	*packet = entry->packet;
 	mf_attained_leave(&las->attained, entry->flow, now_ns);
 	mf_pool_give(&las->pool, slot);
 	mf_queue_depart(&las->queue, packet);
-	return packet;
+	return true;
 }
 
 /**
