@@ -230,7 +230,8 @@ class Reproduction:
             return told_reasons({f"{c.item}/{c.claim.id}": c.finding for c in self.checked})
         said = [_counted(len(self.checked), {name: count for name, count in self.counts().items() if count})]
         if "all" in self.asked:
-            said.append(headline_sentences(self.claims_document()).rstrip("."))
+            # First what became of the conclusions: rows do not count alike.
+            said.insert(0, headline_sentences(self.claims_document()).rstrip("."))
         failed = [f"{c.item}/{c.claim.id} ({c.failure})" for c in self.checked if c.failure]
         if failed:
             more = f", and {len(failed) - 3} more in the report" if len(failed) > 3 else ""

@@ -333,11 +333,13 @@ def summed(found: Sequence[Told]) -> str:
     )
     counts = counted(found)
     left = len(rest) - printed - tested
+    why = [f"{printed} are contradicted by the paper's own numbers", f"{tested} have a reason that a run shows"]
+    if left:
+        why.append(f"{left} have one that is argued, or none")
     return (
-        f"Of {len(found)} headline claims {len(found) - len(testable)} are not testable here: the data, or the method "
-        f"as it was tuned, is not at hand. Of the other {len(testable)}, {standing} stand, {counts[Outcome.NUMBER]} of "
-        f"them with their numbers. The remaining {len(rest)}: {printed} contradicted by the paper's own numbers, "
-        f"{tested} with a reason that a run shows, {left} with one that is argued or none."
+        f"Of {len(testable)} headline claims that can be tested here {standing} stand, {counts[Outcome.NUMBER]} of them "
+        f"with their numbers. Of the other {len(rest)}, {', '.join(why[:-1])} and {why[-1]}. "
+        f"{len(found) - len(testable)} more cannot be tested: the data, or the method as it was tuned, is not at hand."
     )
 
 
