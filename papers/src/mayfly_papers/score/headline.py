@@ -337,8 +337,8 @@ def summed(found: Sequence[Told]) -> str:
     if left:
         why.append(f"{left} have one that is argued, or none")
     return (
-        f"Of {len(testable)} headline claims that can be tested here {standing} stand, {counts[Outcome.NUMBER]} of them "
-        f"with their numbers. Of the other {len(rest)}, {', '.join(why[:-1])} and {why[-1]}. "
+        f"Of {len(testable)} headline claims that can be tested here {standing} stand, {counts[Outcome.NUMBER]} of "
+        f"them with their numbers. Of the other {len(rest)}, {', '.join(why[:-1])} and {why[-1]}. "
         f"{len(found) - len(testable)} more cannot be tested: the data, or the method as it was tuned, is not at hand."
     )
 
