@@ -58,7 +58,7 @@ workload.web = [{sessions = 10000, session_gap = "1us", pages = 40, objects = 10
         (("workload", "draw", "office.toml", "--load", "400gbit", "--duration", "10s"), "duration = 10 s: 1"),
         (("compare", "flows.toml", "--disciplines", "all"), "runs = "),
         (("simulate", "batch.toml", "--discipline", "fifo"), "batch: flows: 5 M flows"),
-        (("simulate", "load.toml", "--discipline", "fifo"), "rate x duration_s: "),
+        (("simulate", "load.toml", "--discipline", "fifo", "--no-stream"), "rate x duration_s: "),
     ],
 )
 def test_what_clearly_takes_more_than_there_is_is_refused_before_it_is_drawn(asked, what, tmp_path):

@@ -58,7 +58,7 @@ COMMANDS = {
     "model law zipf:min=6,mean=40,cov=6 --at 6,20 --json": NUMBERS | {"scipy"},
     "model sampling --p 0.02 --at 10,50 --json": NUMBERS | {"scipy"},
     "workload formats --json": FRAMES | {"numpy"},
-    "profile OFFICE --connections --out OUT --json": FRAMES,
+    "profile OFFICE --connections --out OUT --json": LISTED,
     "profile OFFICE --bootstrap 0 --out OUT --json": FRAMES | {"numpy", "plotly", "rich", "scipy"},
 }
 """Libraries by command; of every other command by what it does."""

@@ -39,7 +39,7 @@ def test_every_test_of_a_reason_names_experiments_that_there_are() -> None:
     """Values are asked for by experiment, discipline and measure; the first two are held to what is declared."""
 
     class Asked(Runs):
-        def _of(self, identity: str):
+        def run(self, identity: str):
             raise KeyError(identity)
 
     drawn = {"no-draw"}  # Workloads are drawn, nothing is simulated.

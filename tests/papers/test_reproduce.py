@@ -152,9 +152,9 @@ def test_an_interrupted_reproduction_goes_on_from_what_was_measured(tmp_path, mo
     ran = []
     simulate = declaration.simulate
 
-    def counted(experiment):
+    def counted(experiment, pool=None):
         ran.append(experiment.id)
-        return simulate(experiment)
+        return simulate(experiment, pool)
 
     monkeypatch.setattr(declaration, "simulate", counted)
     asked = {"quick": True, "replications": 2, "figures": False, "keep": tmp_path / measured.KEPT}

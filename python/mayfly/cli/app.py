@@ -38,7 +38,7 @@ COMMANDS: Table = {
     "workload": ("mayfly.cli.workload.app", "Flow lists: convert, measure in captures, draw."),
     "link-trace": (
         "mayfly.cli.link_trace.app",
-        "Links whose rate varies: traces of them, and what to put before them.",
+        "Links whose rate varies: traces, and what to put before them.",
     ),
 }
 """Module of each command and what ``mayfly --help`` says of it, in that order; a test holds the text to its own."""

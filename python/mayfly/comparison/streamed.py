@@ -12,6 +12,7 @@ from mayfly.comparison.comparison import SCHEMA
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
+from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.simulate.fluid import beside, run_fluid
 from mayfly.simulate.run import Progress, named
@@ -24,8 +25,8 @@ ENGINES = ("simulator", "fluid", "both")
 _COUNTERS = ("drops", "marks", "queue_mean_packets", "cpu_s", "packet_hops")
 
 
-@dataclass(frozen=True)
-class StreamAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamAnswer(Result):
     """A run of a stream, told.
 
     Parameters
@@ -102,8 +103,8 @@ def _seconds(value: float | None) -> str:
     return "" if value is None else f"{value:.3g} s"
 
 
-@dataclass(frozen=True)
-class WindowsAnswer:
+@dataclass(frozen=True, eq=False, repr=False)
+class WindowsAnswer(Result):
     """A run in windows, told.
 
     Parameters

@@ -20,6 +20,7 @@ from mayfly.errors import MayflyError
 from mayfly.limits import Look
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
+from mayfly.text.parquet import MAGIC
 from mayfly.workload.networks import networks_of
 from mayfly.workload.reading import ReadOptions, most_connections
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from mayfly.profile.listing import Listing
 
 CONNECTIONS = "connections.parquet"
-_PARQUET = b"PAR1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -175,6 +175,6 @@ def _is_table(name: str) -> bool:
         return False
     try:
         with open(name, "rb") as stream:
-            return stream.read(len(_PARQUET)) == _PARQUET
+            return stream.read(len(MAGIC)) == MAGIC
     except OSError as error:
         raise MayflyError(f"{name}: cannot be read: {error.strerror or error}") from None

@@ -1,11 +1,22 @@
 """Runs that show why claims of Urvoy-Keller 2007 do not come out as printed."""
 
+from dataclasses import replace
+
 from mayfly_papers.declare.declaration import Claim, Runs, Values
 from mayfly_papers.declare.rows import at_least, at_most, below, quantity, ratio, within
 from mayfly_papers.urvoykeller2007 import endless, transfers
 from mayfly_papers.urvoykeller2007.transfers import LOADS, OTHER, TABLE_1
 
-EXPERIMENTS = (*transfers.EXPERIMENTS, *endless.EXPERIMENTS)
+MORE = 20
+"""Runs of the mix under FIFO: five of them do not tell how much slower it gets at 5 Mb/s."""
+
+OFTEN = tuple(
+    replace(experiment, id=f"{experiment.id}-often", disciplines=("fifo",), replications=MORE)
+    for experiment in transfers.EXPERIMENTS
+    if experiment.id in ("mix-bp-6.67-2", "mix-bp-6.67-5")
+)
+
+EXPERIMENTS = (*transfers.EXPERIMENTS, *endless.EXPERIMENTS, *OFTEN)
 
 
 def time_read_as(reading: str, load: int):
@@ -26,9 +37,15 @@ def sum_of_delays() -> Claim:
     ]
     rows += [
         at_least(f"the same, {load} Mb/s, T while any packet is there", time_read_as("present", load), 1.15)
-        for load in LOADS
+        for load in LOADS[:-1]
     ]
-    says = "T is the sum of one-way delays less the wire of each group: every printed capacity comes out within 12 %"
+    # At the highest load there is hardly a time without a packet, and both readings are near the print.
+    first, last = time_read_as("present", LOADS[0]), time_read_as("present", LOADS[-1])
+    rows.append(below("the same, 7 Mb/s, T while any packet is there", last, first, direction="below that at 1 Mb/s"))
+    says = (
+        "T is the sum of one-way delays less the wire of each group: every printed capacity comes out within 12 %; "
+        "with T while any packet is there all but the last are 15 % too high or more"
+    )
     settings = "`wlan-b`, downloads, bounded Pareto of mean 9.67 MSS, LAS, 50 kB, 1000 s"
     return Claim("sum-of-delays", "Urvoy-Keller 2007, 6.1.1", says, settings, tuple(rows))
 
@@ -41,7 +58,7 @@ def less_overload() -> Claim:
 
     rows = (
         at_most("3 MSS, downloads, 5 over 2 Mb/s, LASACK", slower("lasack"), 2),
-        at_most("3 MSS, downloads, 5 over 2 Mb/s, FIFO", slower("fifo"), 20),
+        at_most("3 MSS, downloads, 5 over 2 Mb/s, FIFO", slower("fifo", "-often"), 20),
         at_least("3 MSS, downloads, 5 over 2 Mb/s, FIFO, long preambles", slower("fifo", OTHER), 100),
     )
     says = (
