@@ -143,6 +143,12 @@ impl Table {
         Table { leaving: wanted.then(Vec::new), ..self }
     }
 
+    /// The next connection that begins has this serial number, which is larger than that of any before.
+    #[inline]
+    pub(crate) fn number_next(&mut self, serial: u64) {
+        self.created = serial;
+    }
+
     /// Connections given up since the last call, with their serial numbers, as they stood.
     #[inline]
     pub(crate) fn left(&mut self) -> Option<Entry> {
@@ -249,7 +255,7 @@ impl Table {
         });
         packets.kept.sort_by_key(|packet| (packet.connection, packet.time_ns));
         let mut volumes = self.volumes;
-        volumes.join();
+        volumes.fit();
         volumes.kept.retain_mut(|volume| {
             let Some(row) = row_of(volume.connection) else { return false };
             volume.connection = row as u64;
