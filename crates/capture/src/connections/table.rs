@@ -208,7 +208,8 @@ impl Table {
         self.trains.keep(entry.serial, ended);
         let volume = Volume {
             connection: entry.serial,
-            from_opener: from == 0,
+            from_opener: false,
+            from_lower: from == 0,
             start_ns: time_ns,
             wire_bytes: segment.wire_bytes,
             packets: 1,
@@ -244,7 +245,8 @@ impl Table {
             train.end_ns = train.end_ns.saturating_sub(first_ns);
             true
         });
-        trains.kept.sort_unstable_by_key(|train| (train.connection, train.start_ns, train.end_ns));
+        // Of trains of one moment the first to end stands first.
+        trains.kept.sort_by_key(|train| (train.connection, train.start_ns, train.end_ns));
         let mut packets = self.packets;
         packets.kept.retain_mut(|packet| {
             let Some(row) = row_of(packet.connection) else { return false };
@@ -259,7 +261,7 @@ impl Table {
         volumes.kept.retain_mut(|volume| {
             let Some(row) = row_of(volume.connection) else { return false };
             volume.connection = row as u64;
-            volume.from_opener = entries[row].is_opener(usize::from(!volume.from_opener));
+            volume.from_opener = entries[row].is_opener(usize::from(!volume.from_lower));
             volume.start_ns = volume.start_ns.saturating_mul(volumes.width_ns).saturating_sub(first_ns);
             true
         });

@@ -19,6 +19,8 @@ pub struct Volume {
     pub connection: u64,
     /// Sent by the opener of the connection.
     pub from_opener: bool,
+    /// Sent by the end with the lower address, or port: of two rows of a window this is the second.
+    pub from_lower: bool,
     /// Start of the window, nanoseconds since the first packet of the capture.
     pub start_ns: i64,
     /// IP packet lengths, in bytes.
@@ -31,8 +33,8 @@ pub struct Volume {
     pub rtt_ns: Option<i64>,
 }
 
-/// Volumes as far as they are kept; until the end `connection` is the serial number of the connection, `from_opener` says
-/// from end 0 of its key, and `start_ns` is the number of the window.
+/// Volumes as far as they are kept; until the end `connection` is the serial number of the connection, nobody has looked
+/// at `from_opener`, and `start_ns` is the number of the window.
 ///
 /// What is kept depends on the packets and not on their order, nor on how they were divided among several of these:
 /// the narrowest windows in which all rows are within the limit, and in the widest ones the first rows by connection.
@@ -149,7 +151,7 @@ impl Volumes {
 
 impl Volume {
     fn place(&self) -> Place {
-        (self.connection, self.start_ns, self.from_opener)
+        (self.connection, self.start_ns, self.from_lower)
     }
 
     fn join(&mut self, other: &Volume) {
@@ -171,6 +173,7 @@ mod tests {
             let packet = Volume {
                 connection: serial,
                 from_opener: true,
+                from_lower: true,
                 start_ns: time_ns,
                 wire_bytes: 100,
                 packets: 1,
