@@ -14,6 +14,7 @@ mod output;
 mod replay;
 mod runs;
 mod schema;
+mod shards;
 mod simulate;
 mod streamed;
 mod table;
@@ -46,6 +47,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_class::<listing::CaptureListing>()?;
     module.add_function(wrap_pyfunction!(listing::list_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(listing::list_shards, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::split_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(shards::read_shard, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;

@@ -19,7 +19,7 @@ from mayfly.show.notebook import Result
 from mayfly.show.table import Cell, Table, markdown
 from mayfly.show.table import Row as Line
 from mayfly.simulate.run import Progress
-from mayfly.sweep.workers import Local, Workers
+from mayfly.workers.workers import Local, Workers
 from mayfly.text.readable import digits
 
 FIXED = ("prefix", "mtu")

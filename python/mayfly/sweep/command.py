@@ -12,7 +12,7 @@ from mayfly.sweep.plan import Plan
 from mayfly.sweep.run import Swept, sweep
 from mayfly.sweep.schedule import Schedule
 from mayfly.sweep.store import Checked, Store
-from mayfly.sweep.workers import Workers
+from mayfly.workers.workers import Workers
 from mayfly.text.folder import filled
 
 
