@@ -183,6 +183,7 @@ def wlan_airtimes(
     long_slot: bool = False,
 ) -> str: ...
 def wlan_standards() -> str: ...
+
 @final
 class CaptureListing:
     """Connections with their classes, before they are written."""

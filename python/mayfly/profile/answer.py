@@ -236,8 +236,16 @@ def profile(
     def part(begin: float, end: float) -> Callable[[float], None] | None:
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
-    more = {"internal": internal, "hosts": hosts, "model": model, "trains": trains, "sharding": sharding}
-    listed = listing(captures, **more, volumes=True, progress=part(0, 0.5))
+    listed = listing(
+        captures,
+        internal=internal,
+        hosts=hosts,
+        model=model,
+        trains=trains,
+        volumes=True,
+        sharding=sharding,
+        progress=part(0, 0.5),
+    )
     read, frame, sides, roles = listed.connections, listed.frame, listed.sides, listed.roles
     bin_s = bin_width(read.duration_s) if bin_s is None else bin_s
     load = load_by_class(frame, read.duration_s, bin_s)

@@ -131,8 +131,15 @@ def listed(
     if not names or hosts is not None or model is not None or trains or any(map(_is_table, names)):
         from mayfly.profile.listing import listing
 
-        more = {"internal": internal, "hosts": hosts, "model": model, "trains": trains, "sharding": sharding}
-        return listing(captures, **more, progress=progress)
+        return listing(
+            captures,
+            internal=internal,
+            hosts=hosts,
+            model=model,
+            trains=trains,
+            sharding=sharding,
+            progress=progress,
+        )
     networks = None if internal is None else [str(network) for network in networks_of(internal)]
     stopped, folder, rows = _rows(names, networks) if sharding is None else _rows_of_shards(names, networks, sharding)
     told = json.loads(rows.answer())
@@ -164,9 +171,7 @@ def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.T
     return look.stopped, folder, rows
 
 
-def _rows_of_shards(
-    names: list[str], networks: list[str] | None, sharding: Sharding
-) -> tuple[Any, ShardFolder, Any]:
+def _rows_of_shards(names: list[str], networks: list[str] | None, sharding: Sharding) -> tuple[Any, ShardFolder, Any]:
     """The same by many processes."""
     from mayfly.profile.shards import read_shards, told_of
 

@@ -117,7 +117,9 @@ def sharding_of(
         assert count is not None
         return Sharding(make, min(EACH * count, MOST_SHARDS), folder, count)
     if folder is None:
-        raise MayflyError(f"--cluster {cluster}: must be with --shards DIR, a folder that its workers see under this name")
+        raise MayflyError(
+            f"--cluster {cluster}: must be with --shards DIR, a folder that its workers see under this name"
+        )
     return Sharding(make, ON_A_CLUSTER, folder)
 
 
@@ -218,7 +220,9 @@ class ShardFolder:
     def __init__(self, parent: str | os.PathLike[str] | None):
         try:
             self._folder = tempfile.TemporaryDirectory(
-                prefix="mayfly-shards-", dir=None if parent is None else os.path.abspath(parent), ignore_cleanup_errors=True
+                prefix="mayfly-shards-",
+                dir=None if parent is None else os.path.abspath(parent),
+                ignore_cleanup_errors=True,
             )
         except OSError as error:
             where = tempfile.gettempdir() if parent is None else os.fspath(parent)
@@ -238,7 +242,7 @@ class ShardFolder:
             shutil.rmtree(self.name, ignore_errors=True)
 
 
-def read_shards(names: Sequence[str], sharding: Sharding, **more: int) -> Shards:
+def read_shards(names: Sequence[str], sharding: Sharding, max_trains: int = 0, max_volumes: int = 0) -> Shards:
     """Splits captures and reads the shards.
 
     Parameters
@@ -246,8 +250,8 @@ def read_shards(names: Sequence[str], sharding: Sharding, **more: int) -> Shards
     names : sequence of str
         One capture, or several that follow one another in time; ``-`` is the standard input.
     sharding : Sharding
-    **more
-        ``max_trains`` and ``max_volumes`` of :class:`mayfly.workload.reading.ReadOptions`, of each shard.
+    max_trains, max_volumes : int
+        Of :class:`mayfly.workload.reading.ReadOptions`, of each shard.
 
     Returns
     -------
@@ -260,7 +264,8 @@ def read_shards(names: Sequence[str], sharding: Sharding, **more: int) -> Shards
     """
     place = ShardFolder(sharding.folder)
     try:
-        return _read(list(names), sharding, ReadOptions(max_flows=sharding.max_flows(), **more), place)
+        options = ReadOptions(max_flows=sharding.max_flows(), max_trains=max_trains, max_volumes=max_volumes)
+        return _read(list(names), sharding, options, place)
     except BaseException:
         place.remove()
         raise

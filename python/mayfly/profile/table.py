@@ -127,11 +127,12 @@ def read_connections(
         frame, counts = kept.read_connections(names[0])
         found = when = None
     else:
-        more = {"max_trains": _most_trains() if trains else 0, "max_volumes": kept.MOST_VOLUMES * volumes}
+        most_trains, most_volumes = _most_trains() if trains else 0, kept.MOST_VOLUMES * volumes
         if sharding is None:
-            reading = kept.read_captures(names, kept.ReadOptions(max_flows=most_connections(), **more))
+            options = kept.ReadOptions(max_flows=most_connections(), max_trains=most_trains, max_volumes=most_volumes)
+            reading = kept.read_captures(names, options)
         else:
-            reading = _reading_of_shards(names, sharding, more)
+            reading = _reading_of_shards(names, sharding, most_trains, most_volumes)
         frame, counts = reading.connections, reading.counts
         found, when = reading.trains if trains else None, reading.volumes if volumes else None
     if missing := [name for name in READ if name not in frame.columns]:
@@ -145,11 +146,11 @@ def read_connections(
     return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found, when)
 
 
-def _reading_of_shards(names: Sequence[str], sharding: Sharding, more: dict[str, int]) -> kept.Reading:
+def _reading_of_shards(names: Sequence[str], sharding: Sharding, most_trains: int, most_volumes: int) -> kept.Reading:
     from mayfly import _native
     from mayfly.profile.shards import read_shards, told_of
 
-    read = read_shards(names, sharding, **more)
+    read = read_shards(names, sharding, most_trains, most_volumes)
     try:
         rows = _native.list_shards(read.folders, told_of(read), None)
         path = read.place.path("connections.parquet")
@@ -157,7 +158,7 @@ def _reading_of_shards(names: Sequence[str], sharding: Sharding, more: dict[str,
         frame, counts = kept.read_connections(path)
         parts = [pl.DataFrame(part) for part in rows.trains()]
         trains = pl.concat([pl.DataFrame(schema=kept.TRAINS.schema), *parts])
-        volumes, width_ns, left_out = rows.volumes(read.volumes, more["max_volumes"], read.first_ns)
+        volumes, width_ns, left_out = rows.volumes(read.volumes, most_volumes, read.first_ns)
         counts |= {"volume_width_s": width_ns * 1e-9, "volumes_left_out": left_out}
         ordered = trains.sort("connection_id", maintain_order=True)
         return kept.Reading(frame, ordered, pl.DataFrame(), counts, pl.DataFrame(volumes))

@@ -22,7 +22,9 @@ Workers = Annotated[
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="tls://HOST:PORT", help="The same by the workers of this Dask scheduler; dask://: no encryption"),
+    typer.Option(
+        metavar="tls://HOST:PORT", help="The same by the workers of this Dask scheduler; dask://: no encryption"
+    ),
 ]
 Certificates = Annotated[
     Path | None,
