@@ -139,7 +139,7 @@ def test_what_cannot_be_split_is_refused_in_one_line(tmp_path):
     taps = [written(tmp_path / name, rows) for name in ("one.pcap", "two.pcap")]
     for captures in (taps, [taps[0], Path("-")]):
         for read in (listed, profile):
-            with pytest.raises(MayflyError, match=r"^captures of the same time.* in one process$"):
+            with pytest.raises(MayflyError, match=r"^captures of the same time.*: read them in one process$"):
                 read(captures, sharding=here(2, tmp_path))
     table = listed([OFFICE]).write(tmp_path / "out")["connections"]
     with pytest.raises(MayflyError, match="a table of connections is read at once"):

@@ -57,8 +57,8 @@ impl fmt::Display for CaptureError {
             }
             CaptureError::NoSeries => write!(
                 f,
-                "captures of the same time, or the standard input beside others, cannot be split into shards: \
-                 they are merged packet by packet in one process"
+                "captures of the same time, or the standard input beside others, cannot be split into shards, since their \
+                 packets are merged in one order: read them in one process"
             ),
             CaptureError::Shard => write!(f, "no whole shard of this version of Mayfly"),
             CaptureError::In { file, error } => write!(f, "{file}: {error}"),

@@ -24,7 +24,9 @@ use crate::listing::{BATCH, FORM, Spill, of_system};
 use crate::table::{Table, as_json};
 
 /// Rows of all shards that are held while they are put together.
-const HELD_ROWS: usize = 1 << 17;
+const HELD_ROWS: usize = 1 << 16;
+/// Rows that are passed on at once.
+const PASSED_ROWS: usize = 1 << 15;
 const ID: &str = "connection_id";
 
 /// Splits the captures at `paths` into new files `shards`, by connection: what was read as JSON, and the time of the first
@@ -212,7 +214,7 @@ impl Shards {
         let each = (HELD_ROWS / self.folders.len().max(1)).clamp(256, BATCH);
         let mut merged =
             Merged::of(self.folders.iter().map(|folder| batches(&folder.join(ROWS), each)).collect::<Result<_, _>>()?)?;
-        while let Some(batch) = merged.next(each.max(1 << 13))? {
+        while let Some(batch) = merged.next(PASSED_ROWS)? {
             take(&self.numbered(&batch)?)?;
         }
         Ok(())
