@@ -12,6 +12,7 @@ mod listing;
 mod metrics;
 mod output;
 mod replay;
+mod rows;
 mod runs;
 mod schema;
 mod shards;

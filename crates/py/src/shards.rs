@@ -20,7 +20,7 @@ use runs::table_file::TableFile;
 use serde::Serialize;
 
 use crate::capture::{Onlooker, ReadOptions, Told};
-use crate::listing::{BATCH, FORM, Spill, of_system};
+use crate::rows::{BATCH, FORM, Spill, of_system};
 use crate::table::{Table, as_json};
 
 /// Rows of all shards that are held while they are put together.
@@ -178,7 +178,7 @@ impl Shards {
         let mut numbers = Vec::new();
         for folder in &folders {
             for name in [LEFT, ROWS] {
-                for batch in batches(&folder.join(name), crate::listing::BATCH)? {
+                for batch in batches(&folder.join(name), BATCH)? {
                     let batch = batch.map_err(io::Error::other)?;
                     numbers.extend(whole_numbers(&batch, ID)?.values());
                     see(&batch)?;
