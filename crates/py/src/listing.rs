@@ -87,15 +87,15 @@ pub fn list_capture(
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
-    let Keeper { mut tally, mut spill } = keeper;
-    py.detach(|| {
-        for connection in &read.connections {
-            tally.add(connection);
-        }
-        spill.close()
-    })
-    .map_err(of_system)?;
-    let left = (spill.rows > 0).then_some(spill.path);
+    let Keeper { mut tally, spill } = keeper;
+    let left = py
+        .detach(|| {
+            for connection in &read.connections {
+                tally.add(connection);
+            }
+            spill.close()
+        })
+        .map_err(of_system)?;
     let rows = Rows::Held { serials: read.serials, kept: read.connections, left };
     CaptureListing::of(tally, internal.as_deref(), told, rows)
 }

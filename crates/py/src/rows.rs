@@ -66,10 +66,11 @@ impl Spill {
         writer.flush()
     }
 
-    /// Writes the end of the file.
-    pub(crate) fn close(&mut self) -> io::Result<()> {
+    /// Writes the end of the file; where it is, if there is a row.
+    pub(crate) fn close(mut self) -> io::Result<Option<PathBuf>> {
         self.flush()?;
-        self.writer.take().map_or(Ok(()), TableFile::close)
+        self.writer.take().map_or(Ok(()), TableFile::close)?;
+        Ok((self.rows > 0).then_some(self.path))
     }
 }
 

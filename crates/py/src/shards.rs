@@ -122,7 +122,7 @@ pub fn read_shard(
         for (serial, connection) in read.serials.into_iter().zip(read.connections) {
             rows.add(serial, connection)?;
         }
-        rows.close()
+        rows.close().map(|_| ())
     })
     .map_err(of_system)?;
     as_json(&told)
