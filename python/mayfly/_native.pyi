@@ -190,6 +190,8 @@ class CaptureListing:
 
     def answer(self) -> str: ...
     def write(self, path: str | PathLike[str], counts: str) -> None: ...
+    def trains(self) -> list[Table]: ...
+    def volumes(self, told: Sequence[tuple[int, int]], limit: int, first_ns: int | None) -> tuple[Table, int, int]: ...
 
 def list_capture(
     paths: Sequence[str],
@@ -198,6 +200,20 @@ def list_capture(
     internal: Sequence[str] | None,
     spill: str,
 ) -> CaptureListing: ...
+def list_shards(folders: Sequence[str], told: str, internal: Sequence[str] | None) -> CaptureListing: ...
+def split_capture(
+    paths: Sequence[str],
+    options: Mapping[str, object],
+    look: Callable[[int, int, int], bool],
+    shards: Sequence[str],
+) -> tuple[str, int | None]: ...
+def read_shard(
+    path: str,
+    options: Mapping[str, object],
+    look: Callable[[int, int, int], bool],
+    first_ns: int | None,
+    into: str,
+) -> str: ...
 def read_capture(
     paths: Sequence[str], options: Mapping[str, object], look: Callable[[int, int, int], bool]
 ) -> tuple[Table, Table, Table, Table, str]: ...

@@ -157,9 +157,9 @@ def _serve() -> None:
     import mayfly.comparison.comparison
     import mayfly.profile.answer
     import mayfly.sweep.command
-    import mayfly.sweep.workers
+    import mayfly.workers.workers
 
-    mayfly.sweep.workers.Local = Here
+    mayfly.workers.workers.Local = Here
     for line in sys.stdin:
         asked = json.loads(line)
         if (child := os.fork()) == 0:

@@ -10,10 +10,10 @@ from files import grid
 from invocation import mayfly_here, refused_here
 
 from mayfly.errors import MayflyError
-from mayfly.sweep.certificates import AUTHORITY, CERTIFICATE, KEY, make_certificates, security
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import sweep
-from mayfly.sweep.workers import Local, workers
+from mayfly.workers.certificates import AUTHORITY, CERTIFICATE, KEY, make_certificates, security
+from mayfly.workers.workers import Local, workers
 
 pytest.importorskip("cryptography", reason="cryptography is not installed")
 NAMES = {AUTHORITY, CERTIFICATE, KEY}

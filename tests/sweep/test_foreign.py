@@ -16,7 +16,7 @@ from invocation import mayfly_here
 import mayfly
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import sweep
-from mayfly.sweep.workers import Local
+from mayfly.workers.workers import Local
 
 PACKAGE = Path(mayfly.__file__).parent
 UNPICKLING = {

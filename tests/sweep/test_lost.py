@@ -14,7 +14,7 @@ from mayfly.sweep.job import Job
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import sweep
 from mayfly.sweep.store import Store
-from mayfly.sweep.workers import Beside, Dask, Local, workers
+from mayfly.workers.workers import Beside, Dask, Local, workers
 
 PATIENCE_S = 120
 
@@ -62,7 +62,7 @@ def _end_of_the_process(job: Job, key: str) -> None:
 
 
 def test_a_job_that_kills_its_worker_is_a_failure_and_not_the_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("mayfly.sweep.workers.run_job", _end_of_the_process)
+    monkeypatch.setattr("mayfly.workers.workers.run_job", _end_of_the_process)
     done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=lambda: Local(2))
     assert done.ran == 8 and {row["error"] for row in done.rows} == {
         "the worker that ran it died, and a second one too; out of memory?"
@@ -77,7 +77,7 @@ def _too_much(job: Job, key: str) -> None:
 
 @pytest.mark.slow
 def test_workers_share_the_memory_and_one_that_takes_more_is_a_failure(tmp_path, monkeypatch):
-    monkeypatch.setattr("mayfly.sweep.workers.run_job", _too_much)
+    monkeypatch.setattr("mayfly.workers.workers.run_job", _too_much)
     monkeypatch.setattr("mayfly.limits.limits.memory_bytes", 1_000_000_000)
     done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=lambda: Local(2))
     assert done.ran == 8
@@ -109,7 +109,7 @@ def test_a_worker_of_a_cluster_that_takes_more_than_its_share_is_a_failure(tmp_p
         make_workers = workers(cluster="dask://" + cluster.scheduler_address.removeprefix("tcp://"))
         done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "out", make_workers=make_workers)
         assert done.ran == 8 and all(row["status"] == "done" for row in done.rows)
-        monkeypatch.setattr("mayfly.sweep.workers.run_job", _too_much)
+        monkeypatch.setattr("mayfly.workers.workers.run_job", _too_much)
         done = sweep(load_plan(grid(tmp_path, seeds=1)), tmp_path / "more", make_workers=make_workers)
     assert done.ran == 8
     assert all("workers of a machine together have 1 GB" in row["error"] for row in done.rows)
@@ -119,7 +119,7 @@ def test_a_worker_of_a_cluster_that_takes_more_than_its_share_is_a_failure(tmp_p
 def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
     """Its workers and who would start them anew are dead: the sweep ends and says so."""
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    monkeypatch.setattr("mayfly.sweep.workers.WITHOUT_WORKERS_S", 2)
+    monkeypatch.setattr("mayfly.workers.workers.WITHOUT_WORKERS_S", 2)
     how = {"n_workers": 1, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with distributed.LocalCluster(**how) as cluster:
 

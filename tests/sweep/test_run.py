@@ -12,7 +12,7 @@ from mayfly.sweep.answer import answer, query
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import shard_of, sweep
 from mayfly.sweep.store import Store
-from mayfly.sweep.workers import Local
+from mayfly.workers.workers import Local
 
 
 def two() -> Local:

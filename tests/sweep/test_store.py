@@ -21,7 +21,7 @@ from mayfly.sweep.answer import answer
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import sweep
 from mayfly.sweep.store import DamagedError, Store
-from mayfly.sweep.workers import Local
+from mayfly.workers.workers import Local
 
 
 def row(key: str = "a", **more: object) -> dict[str, object]:
@@ -227,7 +227,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path):
     """Before: kill -9 of the parent left its workers at work, and their memory taken."""
     code = """
 import os, sys
-from mayfly.sweep.workers import Local
+from mayfly.workers.workers import Local
 if __name__ == "__main__":
     local = Local(2)
     print(*(local._pool.submit(os.getpid).result() for _ in range(1)), flush=True)

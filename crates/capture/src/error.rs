@@ -17,6 +17,10 @@ pub enum CaptureError {
     MaxFlows,
     /// The standard input is named twice, or together with an estimate of clocks, which reads every file twice.
     StdinTwice,
+    /// Captures of the same time, or the standard input beside others, are to be split into shards.
+    NoSeries,
+    /// A shard ends too early, is of another version or holds what no splitter writes.
+    Shard,
     /// The caller asked to stop.
     Cancelled,
     /// In one of several files.
@@ -51,6 +55,12 @@ impl fmt::Display for CaptureError {
             CaptureError::StdinTwice => {
                 write!(f, "standard input (-) can be read only once: name it once, and not with an estimate of clocks")
             }
+            CaptureError::NoSeries => write!(
+                f,
+                "captures of the same time, or the standard input beside others, cannot be split into shards, since their \
+                 packets are merged in one order: read them in one process"
+            ),
+            CaptureError::Shard => write!(f, "no whole shard of this version of Mayfly"),
             CaptureError::In { file, error } => write!(f, "{file}: {error}"),
             CaptureError::Cancelled => write!(f, "reading was cancelled"),
         }

@@ -1,5 +1,8 @@
 //! Who looks on while captures are read, and may end it.
 
+/// Records between two calls of a [`Watch`].
+pub(crate) const POLL_EVERY: u64 = 16_384;
+
 /// How far a reading has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {

@@ -13,4 +13,4 @@ mod tally;
 pub use classes::Class;
 pub use networks::{Network, NotNetwork};
 pub use sites::{FoundBy, NoHost, Roles, Sites};
-pub use tally::Tally;
+pub use tally::{Tally, UNANSWERED};

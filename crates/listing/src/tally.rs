@@ -8,6 +8,9 @@ use hashbrown::HashMap;
 
 use crate::networks::{Network, PRIVATE, known};
 
+/// States of a connection that nobody took, whatever was answered.
+pub const UNANSWERED: [State; 3] = [State::Rejected, State::HalfOpen, State::OneWay];
+
 /// What a host did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Host {
@@ -49,9 +52,18 @@ impl Default for Tally {
 impl Tally {
     /// Counts a connection.
     pub fn add(&mut self, connection: &Connection) {
-        let [opener, responder] = [connection.opener.address, connection.responder.address];
-        let unanswered = matches!(connection.state, State::Rejected | State::HalfOpen | State::OneWay);
-        let taken = connection.from_responder.packets > 0 && !unanswered;
+        let ends = [connection.opener.address, connection.responder.address];
+        let taken = connection.from_responder.packets > 0 && !UNANSWERED.contains(&connection.state);
+        let sides = [&connection.from_opener, &connection.from_responder];
+        let bytes = sides.map(|side| side.wire_bytes).iter().sum();
+        let packets = sides.map(|side| side.packets).iter().sum();
+        self.add_ends(ends, taken, connection.protocol as usize, bytes, packets);
+    }
+
+    /// Counts a connection by its ends, the opener first, by whether the other one took it, by the place of its protocol in
+    /// [`Protocol::NAMES`], and by what both directions carried.
+    pub fn add_ends(&mut self, ends: [IpAddr; 2], taken: bool, protocol: usize, bytes: u64, packets: u64) {
+        let [opener, responder] = ends;
         self.hosts.entry(opener).or_default().opened += 1;
         let asked = self.hosts.entry(responder).or_default();
         asked.asked += 1;
@@ -62,9 +74,8 @@ impl Tally {
                 self.ends = None;
             }
         }
-        self.by_protocol[connection.protocol as usize] += 1;
-        let sides = [&connection.from_opener, &connection.from_responder];
-        self.bytes += sides.map(|side| side.wire_bytes).iter().sum::<u64>();
-        self.packets += sides.map(|side| side.packets).iter().sum::<u64>();
+        self.by_protocol[protocol] += 1;
+        self.bytes += bytes;
+        self.packets += packets;
     }
 }

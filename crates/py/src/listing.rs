@@ -2,30 +2,27 @@
 
 use std::fs::File;
 use std::io;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::listing::{Class, FoundBy, Network, Sites, Tally};
+use ::listing::{Class, FoundBy, Network, Sites, Tally, UNANSWERED};
 use arrow_array::cast::AsArray;
-use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::types::Int64Type;
+use arrow_array::{ArrayRef, RecordBatch, StringViewArray};
+use arrow_schema::{Field, Schema};
 use capture::{Connection, Leaving, State, read_files_to};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use runs::table_file::{Form, TableFile};
+use runs::table_file::TableFile;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use tables::Record;
 
 use crate::capture::{Onlooker, ReadOptions, Told};
+use crate::rows::{BATCH, FORM, Spill, addresses, of_system, rows_of};
+use crate::shards::Shards;
 use crate::table::{Table, as_json};
-
-/// Rows that are written at once.
-const BATCH: usize = 1 << 16;
-/// Rows that left early are read back.
-const FORM: Form = Form { group: None, arrow_types: true };
 
 /// Connections that were read, before they are written.
 #[pyclass]
@@ -33,43 +30,27 @@ pub struct CaptureListing {
     tally: Tally,
     sites: Sites,
     told: String,
-    serials: Vec<u64>,
-    kept: Vec<Connection>,
-    left: Option<(PathBuf, u64)>,
+    rows: Rows,
+}
+
+/// Where the connections are.
+enum Rows {
+    /// In memory, with their numbers; those that left early in a file.
+    Held { serials: Vec<u64>, kept: Vec<Connection>, left: Option<PathBuf> },
+    /// In shards that were read.
+    Shards(Shards),
 }
 
 /// Counts connections as they leave, and keeps them in a file.
 struct Keeper {
     tally: Tally,
-    path: PathBuf,
-    serials: Vec<u64>,
-    held: Vec<Connection>,
-    writer: Option<TableFile>,
-    rows: u64,
+    spill: Spill,
 }
 
 impl Leaving for Keeper {
     fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
         self.tally.add(&connection);
-        self.serials.push(serial);
-        self.held.push(connection);
-        if self.held.len() >= BATCH { self.flush() } else { Ok(()) }
-    }
-}
-
-impl Keeper {
-    fn flush(&mut self) -> io::Result<()> {
-        if self.held.is_empty() {
-            return Ok(());
-        }
-        let batch = rows_of(&std::mem::take(&mut self.serials), &std::mem::take(&mut self.held))?;
-        self.rows += batch.num_rows() as u64;
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            None => self.writer.insert(TableFile::create(&self.path, batch.schema(), Vec::new(), FORM)?),
-        };
-        writer.write(&batch)?;
-        writer.flush()
+        self.spill.add(serial, connection)
     }
 }
 
@@ -99,35 +80,81 @@ pub fn list_capture(
     spill: PathBuf,
 ) -> PyResult<CaptureListing> {
     let options = options.checked()?;
-    let parsed = |text: &String| text.parse::<Network>().map_err(|error| PyValueError::new_err(error.0));
-    let internal = internal.map(|texts| texts.iter().map(parsed).collect::<PyResult<Vec<_>>>()).transpose()?;
+    let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
-    let (serials, held, writer) = (Vec::new(), Vec::new(), None);
-    let mut keeper = Keeper { tally: Tally::default(), path: spill, serials, held, writer, rows: 0 };
+    let mut keeper = Keeper { tally: Tally::default(), spill: Spill::at(spill) };
     let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut keeper)));
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
-    py.detach(|| {
-        for connection in &read.connections {
-            keeper.tally.add(connection);
-        }
-        keeper.flush()?;
-        keeper.writer.take().map_or(Ok(()), TableFile::close)
-    })
-    .map_err(of_system)?;
-    let sites = Sites::of(&keeper.tally, internal.as_deref());
-    let sites = sites.map_err(|none| match as_json(&(none.seen, none.more)) {
-        Ok(seen) => PyValueError::new_err(seen),
-        Err(error) => error,
-    })?;
-    let left = (keeper.rows > 0).then_some((keeper.path, keeper.rows));
-    Ok(CaptureListing { tally: keeper.tally, sites, told, serials: read.serials, kept: read.connections, left })
+    let Keeper { mut tally, spill } = keeper;
+    let left = py
+        .detach(|| {
+            for connection in &read.connections {
+                tally.add(connection);
+            }
+            spill.close()
+        })
+        .map_err(of_system)?;
+    let rows = Rows::Held { serials: read.serials, kept: read.connections, left };
+    CaptureListing::of(tally, internal.as_deref(), told, rows)
 }
 
-/// An error of the system as Python has it.
-fn of_system(error: io::Error) -> PyErr {
-    PyOSError::new_err(error.to_string())
+/// The same of the folders of shards that were read; `told` is what was counted, as JSON.
+///
+/// # Errors
+/// `ValueError` as [`list_capture`] where no host is in `internal`; `OSError` when a folder cannot be read.
+#[pyfunction]
+#[pyo3(signature = (folders, told, internal))]
+pub fn list_shards(
+    py: Python<'_>,
+    folders: Vec<PathBuf>,
+    told: String,
+    internal: Option<Vec<String>>,
+) -> PyResult<CaptureListing> {
+    let internal = networks(internal)?;
+    let mut tally = Tally::default();
+    let shards = py.detach(|| Shards::of(folders, |batch| counted(&mut tally, batch))).map_err(of_system)?;
+    CaptureListing::of(tally, internal.as_deref(), told, Rows::Shards(shards))
+}
+
+fn networks(texts: Option<Vec<String>>) -> PyResult<Option<Vec<Network>>> {
+    let parsed = |text: &String| text.parse::<Network>().map_err(|error| PyValueError::new_err(error.0));
+    texts.map(|texts| texts.iter().map(parsed).collect::<PyResult<Vec<_>>>()).transpose()
+}
+
+/// Counts the rows of a batch.
+fn counted(tally: &mut Tally, batch: &RecordBatch) -> io::Result<()> {
+    let missing = |name: &str| io::Error::other(format!("{name} is missing in what was kept"));
+    let word = |name: &'static str| {
+        batch.column_by_name(name).and_then(|column| column.as_string_view_opt()).ok_or_else(|| missing(name))
+    };
+    let number = |name: &'static str| {
+        let column = batch.column_by_name(name).and_then(|column| column.as_primitive_opt::<Int64Type>());
+        column.ok_or_else(|| missing(name))
+    };
+    let (protocols, states) = (word("protocol")?, word("state")?);
+    let (answers, bytes, packets) = (number("responder_packets")?, number("bytes")?, number("packets")?);
+    let ends = addresses(batch, "opener")?.into_iter().zip(addresses(batch, "responder")?);
+    for (row, (opener, responder)) in ends.enumerate() {
+        let known = |names: &[&str], word: &str| names.iter().position(|name| *name == word);
+        let protocol = known(&capture::Protocol::NAMES, protocols.value(row)).ok_or_else(|| missing("protocol"))?;
+        let state = known(&State::NAMES, states.value(row)).ok_or_else(|| missing("state"))?;
+        let unanswered = UNANSWERED.iter().any(|unanswered| *unanswered as usize == state);
+        let (bytes, packets) = (bytes.value(row) as u64, packets.value(row) as u64);
+        tally.add_ends([opener, responder], answers.value(row) > 0 && !unanswered, protocol, bytes, packets);
+    }
+    Ok(())
+}
+
+impl CaptureListing {
+    fn of(tally: Tally, internal: Option<&[Network]>, told: String, rows: Rows) -> PyResult<CaptureListing> {
+        let sites = Sites::of(&tally, internal).map_err(|none| match as_json(&(none.seen, none.more)) {
+            Ok(seen) => PyValueError::new_err(seen),
+            Err(error) => error,
+        })?;
+        Ok(CaptureListing { tally, sites, told, rows })
+    }
 }
 
 #[pymethods]
@@ -164,29 +191,67 @@ impl CaptureListing {
     fn write(&self, py: Python<'_>, path: PathBuf, counts: &str) -> PyResult<()> {
         py.detach(|| self.written(path, counts)).map_err(of_system)
     }
+
+    /// Trains of connections in shards, by connection and time: a table for each shard and part of it.
+    ///
+    /// # Errors
+    /// `OSError` when they cannot be read.
+    fn trains(&self, py: Python<'_>) -> PyResult<Vec<Table>> {
+        let Rows::Shards(shards) = &self.rows else { return Ok(Vec::new()) };
+        let trains = py.detach(|| shards.trains()).map_err(of_system)?;
+        Ok(trains.into_iter().map(Table::from).collect())
+    }
+
+    /// Volumes of connections in shards, at most `limit`, the width of their windows in nanoseconds, and packets that are in
+    /// none; of each shard `told` has the width and these packets, `first_ns` is the time of the first packet.
+    ///
+    /// # Errors
+    /// `OSError` when they cannot be read.
+    fn volumes(
+        &self,
+        py: Python<'_>,
+        told: Vec<(i64, u64)>,
+        limit: usize,
+        first_ns: Option<i64>,
+    ) -> PyResult<(Table, i64, u64)> {
+        let Rows::Shards(shards) = &self.rows else { return Ok((Table::of::<capture::Volume>(&[])?, 0, 0)) };
+        let found = py.detach(|| shards.volumes(&told, limit, first_ns.unwrap_or(0))).map_err(of_system)?;
+        Ok((Table::of(&found.0)?, found.1, found.2))
+    }
 }
 
 impl CaptureListing {
     fn written(&self, path: PathBuf, counts: &str) -> io::Result<()> {
         let schema = self.batch(&[], &[])?.schema();
         let mut out = TableFile::create(&path, schema, metadata(counts)?, FORM)?;
-        if let Some((left, _)) = &self.left {
-            let rows = ParquetRecordBatchReaderBuilder::try_new(File::open(left)?).map_err(io::Error::other)?;
-            for batch in rows.with_batch_size(BATCH).build().map_err(io::Error::other)? {
-                let batch = batch.map_err(io::Error::other)?;
-                let ends = ["opener", "responder"].map(|name| addresses(&batch, name));
-                let [openers, responders] = ends;
-                let classes: Vec<Class> =
-                    openers?.into_iter().zip(responders?).map(|(one, two)| self.sites.class_of(one, two)).collect();
-                out.write(&with_classes(&batch, &classes)?)?;
-                out.flush()?;
+        let mut write = |batch: &RecordBatch| {
+            out.write(&self.classified(batch)?)?;
+            out.flush()
+        };
+        match &self.rows {
+            Rows::Shards(shards) => shards.each(write)?,
+            Rows::Held { serials, kept, left } => {
+                if let Some(left) = left {
+                    let rows = ParquetRecordBatchReaderBuilder::try_new(File::open(left)?).map_err(io::Error::other)?;
+                    for batch in rows.with_batch_size(BATCH).build().map_err(io::Error::other)? {
+                        write(&batch.map_err(io::Error::other)?)?;
+                    }
+                }
+                for (serials, rows) in serials.chunks(BATCH).zip(kept.chunks(BATCH)) {
+                    out.write(&self.batch(serials, rows)?)?;
+                    out.flush()?;
+                }
             }
         }
-        for (serials, rows) in self.serials.chunks(BATCH).zip(self.kept.chunks(BATCH)) {
-            out.write(&self.batch(serials, rows)?)?;
-            out.flush()?;
-        }
         out.close()
+    }
+
+    /// Rows that were kept, with their classes.
+    fn classified(&self, batch: &RecordBatch) -> io::Result<RecordBatch> {
+        let (openers, responders) = (addresses(batch, "opener")?, addresses(batch, "responder")?);
+        let classes: Vec<Class> =
+            openers.into_iter().zip(responders).map(|(one, two)| self.sites.class_of(one, two)).collect();
+        with_classes(batch, &classes)
     }
 
     fn batch(&self, serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
@@ -196,39 +261,7 @@ impl CaptureListing {
     }
 }
 
-fn addresses(batch: &RecordBatch, name: &str) -> io::Result<Vec<IpAddr>> {
-    let texts = batch.column_by_name(name).and_then(|column| column.as_string_view_opt());
-    let texts = texts.ok_or_else(|| io::Error::other(format!("{name} is missing in what was kept")))?;
-    texts.iter().map(|text| text.unwrap_or_default().parse().map_err(io::Error::other)).collect()
-}
-
-/// Number, columns of a connection, and what both directions have together.
-fn rows_of(serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
-    let connections = Table::of(rows).map_err(|_| io::Error::other("arrow refuses the columns"))?.batch();
-    let both = |of: fn(&capture::Side) -> u64| -> ArrayRef {
-        let sum = |row: &Connection| (of(&row.from_opener) + of(&row.from_responder)) as i64;
-        Arc::new(Int64Array::from_iter_values(rows.iter().map(sum)))
-    };
-    let mature = |row: &Connection| {
-        let data = row.from_opener.distinct_bytes + row.from_responder.distinct_bytes > 0;
-        data && !matches!(row.state, State::HalfOpen | State::Rejected)
-    };
-    let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(serials.iter().map(|serial| *serial as i64)));
-    let mature: ArrayRef = Arc::new(rows.iter().map(|row| Some(mature(row))).collect::<BooleanArray>());
-    let mut fields = vec![Arc::new(Field::new("connection_id", DataType::Int64, false))];
-    fields.extend(connections.schema().fields().iter().cloned());
-    let mut columns = vec![ids];
-    columns.extend(connections.columns().iter().cloned());
-    for (name, column) in
-        [("bytes", both(|side| side.wire_bytes)), ("packets", both(|side| side.packets)), ("mature", mature)]
-    {
-        fields.push(Arc::new(Field::new(name, column.data_type().clone(), false)));
-        columns.push(column);
-    }
-    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)
-}
-
-/// The same with the classes before what both directions have together.
+/// Rows with the classes before what both directions have together.
 fn with_classes(batch: &RecordBatch, classes: &[Class]) -> io::Result<RecordBatch> {
     const BEHIND: usize = 3;
     let at = batch.num_columns() - BEHIND;

@@ -29,6 +29,12 @@ impl Table {
     }
 }
 
+impl From<RecordBatch> for Table {
+    fn from(batch: RecordBatch) -> Self {
+        Table(batch)
+    }
+}
+
 fn failed(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

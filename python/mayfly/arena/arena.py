@@ -19,7 +19,7 @@ from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress, named
 from mayfly.sweep.store import Store
-from mayfly.sweep.workers import Local, Workers
+from mayfly.workers.workers import Local, Workers
 
 if TYPE_CHECKING:
     from mayfly.show.table import Table

@@ -19,8 +19,8 @@ from mayfly.show.notebook import Result
 from mayfly.show.table import Cell, Table, markdown
 from mayfly.show.table import Row as Line
 from mayfly.simulate.run import Progress
-from mayfly.sweep.workers import Local, Workers
 from mayfly.text.readable import digits
+from mayfly.workers.workers import Local, Workers
 
 FIXED = ("prefix", "mtu")
 """Options that say what addresses and packets are, and are not chosen."""

@@ -16,13 +16,14 @@ from mayfly.discipline_registry import Discipline, parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, named, run_one, workload
+from mayfly.workers.job import Done
 
 BY_ID = {experiment.id: experiment for experiment in EXPERIMENTS}
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A run, as :mod:`mayfly.sweep.workers` takes one.
+    """A run, as :mod:`mayfly.workers.workers` takes one.
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ class Trial:
         """What runs it, as far as results depend on it."""
         return {"native": _build()}
 
-    def run(self, key: str) -> tuple[dict[str, Any], pl.DataFrame | None]:
+    def run(self, key: str) -> Done:
         """Runs it; a refusal is a row too.
 
         Parameters
@@ -100,8 +101,7 @@ class Trial:
             ``process_s``, processor time of all of it, ``peak_bytes`` of the process so far, and the figures.
         records : None
         """
-        row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
-        row |= {"variant": self.discipline, "seed": self.seed, "field.experiment": self.experiment}
+        row = self._row(key) | {"field.experiment": self.experiment}
         began_s = _processor_s()
         try:
             scenario = self.loaded()
@@ -117,6 +117,15 @@ class Trial:
             "peak_bytes": 1024.0 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
         }
         return row | cost | kept | more, None
+
+    def lost(self, key: str, error: str) -> Done:
+        """Its row where it was not run to its end, and why."""
+        point = {f"field.{name}": value for name, value in self.point.items()}
+        return self._row(key) | {"status": "failed", "error": error} | point, None
+
+    def _row(self, key: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
+        return row | {"variant": self.discipline, "seed": self.seed}
 
     def simulated(self, scenario: Scenario, flows: pl.DataFrame) -> tuple[RunResult, dict[str, float]]:
         """The run whose figures are taken, and what else is known of it.

@@ -41,7 +41,7 @@ def arena(
     """Every discipline on one board of criteria: who leads where."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.arena.sensitivity import board
-    from mayfly.sweep.workers import workers as chosen
+    from mayfly.workers.workers import workers as chosen
 
     make_workers = chosen(workers)
     with session.progress("arena") as progress:

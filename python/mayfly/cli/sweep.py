@@ -74,7 +74,7 @@ def run(
     session = Session(as_json, quiet, out, assets)
     from mayfly.sweep.command import run_sweep
     from mayfly.sweep.run import shard_of
-    from mayfly.sweep.workers import workers as chosen
+    from mayfly.workers.workers import workers as chosen
 
     make, part, plan = chosen(workers, cluster, certificates), shard_of(shard), _plan(file, overrides, duration)
     with session.progress(f"sweep {file.name}") as progress:
@@ -119,7 +119,7 @@ def certificates(
 ) -> None:
     """Make the certificates of a Dask cluster: who has them is in it."""
     session = Session(as_json, quiet=True)
-    from mayfly.sweep.certificates import make_certificates
+    from mayfly.workers.certificates import make_certificates
 
     session.tell(make_certificates(folder, days))
 

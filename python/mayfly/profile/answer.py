@@ -38,7 +38,7 @@ from mayfly.text.folder import filled, write_table
 from mayfly.workload.capture import near_side
 
 if TYPE_CHECKING:
-    pass
+    from mayfly.profile.shards import Sharding
 
 FITTED = ("size_bytes", "gap_s", "duration_s")
 """What laws are fitted to; the paper fits the first two."""
@@ -193,6 +193,7 @@ def profile(
     bootstrap: int = BOOTSTRAP,
     seed: int = 1,
     trains: bool = False,
+    sharding: Sharding | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Profile:
     """Profile captures.
@@ -217,6 +218,8 @@ def profile(
         Of these samples.
     trains : bool
         Keep the trains of the connections, for :meth:`Profile.write`.
+    sharding : Sharding, optional
+        Captures are read by many processes (:mod:`mayfly.profile.shards`); by this one when absent.
     progress : callable, optional
         Called with the fraction done.
 
@@ -234,7 +237,14 @@ def profile(
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
     listed = listing(
-        captures, internal=internal, hosts=hosts, model=model, trains=trains, volumes=True, progress=part(0, 0.5)
+        captures,
+        internal=internal,
+        hosts=hosts,
+        model=model,
+        trains=trains,
+        volumes=True,
+        sharding=sharding,
+        progress=part(0, 0.5),
     )
     read, frame, sides, roles = listed.connections, listed.frame, listed.sides, listed.roles
     bin_s = bin_width(read.duration_s) if bin_s is None else bin_s

@@ -26,6 +26,7 @@ from mayfly.workload.reading import ReadOptions, most_connections
 
 if TYPE_CHECKING:
     from mayfly.profile.listing import Listing
+    from mayfly.profile.shards import ShardFolder, Sharding
 
 CONNECTIONS = "connections.parquet"
 
@@ -47,8 +48,8 @@ class Listed(Result):
     dataset: dict[str, Any]
     site: dict[str, Any]
     _rows: Any = field(repr=False)
-    _folder: tempfile.TemporaryDirectory[str] = field(repr=False)
-    """Of the connections that wait in a file, as long as they are asked for."""
+    _folder: tempfile.TemporaryDirectory[str] | ShardFolder = field(repr=False)
+    """Of the connections that wait in files, as long as they are asked for."""
 
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON, as :meth:`mayfly.profile.listing.Listing.document`."""
@@ -100,13 +101,14 @@ def listed(
     hosts: str | os.PathLike[str] | None = None,
     model: str | os.PathLike[str] | None = None,
     trains: bool = False,
+    sharding: Sharding | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Listed | Listing:
     """Read captures into connections, and tell their classes.
 
     Parameters
     ----------
-    captures, internal, hosts, model, trains, progress
+    captures, internal, hosts, model, trains, sharding, progress
         As :func:`mayfly.profile.listing.listing`.
 
     Returns
@@ -129,8 +131,33 @@ def listed(
     if not names or hosts is not None or model is not None or trains or any(map(_is_table, names)):
         from mayfly.profile.listing import listing
 
-        return listing(captures, internal=internal, hosts=hosts, model=model, trains=trains, progress=progress)
+        return listing(
+            captures,
+            internal=internal,
+            hosts=hosts,
+            model=model,
+            trains=trains,
+            sharding=sharding,
+            progress=progress,
+        )
     networks = None if internal is None else [str(network) for network in networks_of(internal)]
+    stopped, folder, rows = _rows(names, networks) if sharding is None else _rows_of_shards(names, networks, sharding)
+    told = json.loads(rows.answer())
+    counts = told["counts"]
+    counts["stopped"] = stopped if counts["stopped"] else None
+    sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
+    if not told["dataset"]["connections"]:
+        from mayfly.workload.connections import why_nothing
+
+        raise MayflyError(f"{', '.join(sources)}: no connection to profile: {why_nothing(counts)}")
+    if progress is not None:
+        progress(1.0)
+    dataset = {"date": _date(counts["first_epoch_s"]), "duration_s": counts["duration_s"], **told["dataset"]}
+    return Listed(sources, counts, dataset, told["site"], rows, folder)
+
+
+def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.TemporaryDirectory[str], Any]:
+    """Where reading was stopped, the folder of what left early, and the rows."""
     folder = tempfile.TemporaryDirectory(prefix="mayfly-")
     look = Look(names)
     options = ReadOptions(max_flows=most_connections()).for_files(names)
@@ -141,18 +168,23 @@ def listed(
     except OSError as error:
         raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
     look.end()
-    told = json.loads(rows.answer())
-    counts = told["counts"]
-    counts["stopped"] = look.stopped if counts["stopped"] else None
-    sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
-    if not told["dataset"]["connections"]:
-        from mayfly.workload.connections import why_nothing
+    return look.stopped, folder, rows
 
-        raise MayflyError(f"{', '.join(sources)}: no connection to profile: {why_nothing(counts)}")
-    if progress is not None:
-        progress(1.0)
-    dataset = {"date": _date(counts["first_epoch_s"]), "duration_s": counts["duration_s"], **told["dataset"]}
-    return Listed(sources, counts, dataset, told["site"], rows, folder)
+
+def _rows_of_shards(names: list[str], networks: list[str] | None, sharding: Sharding) -> tuple[Any, ShardFolder, Any]:
+    """The same by many processes."""
+    from mayfly.profile.shards import read_shards, told_of
+
+    read = read_shards(names, sharding)
+    try:
+        rows = _native.list_shards(read.folders, told_of(read), networks)
+    except ValueError as error:
+        read.place.remove()
+        raise MayflyError(_refusal(str(error), networks)) from None
+    except OSError as error:
+        read.place.remove()
+        raise MayflyError(f"{read.place.name}: shards that were read are damaged: {error}") from None
+    return read.counts["stopped"], read.place, rows
 
 
 def _date(first_epoch_s: float | None) -> str | None:

@@ -20,7 +20,7 @@ from mayfly.workload import connections as kept
 from mayfly.workload.connections import write_connections
 
 if TYPE_CHECKING:
-    pass
+    from mayfly.profile.shards import Sharding
 
 CONNECTIONS, TRAINS = "connections.parquet", "trains.parquet"
 """What is written; the second where trains were asked for."""
@@ -120,13 +120,14 @@ def listing(
     model: str | os.PathLike[str] | None = None,
     trains: bool = False,
     volumes: bool = False,
+    sharding: Sharding | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Listing:
     """Read captures into connections, and tell their classes.
 
     Parameters
     ----------
-    captures, internal, hosts, model, trains, progress
+    captures, internal, hosts, model, trains, sharding, progress
         As :func:`mayfly.profile.answer.profile`.
     volumes : bool
         Keep what each direction carried when, of captures.
@@ -149,7 +150,7 @@ def listing(
     if isinstance(captures, Connections):
         read = captures
     else:
-        read = read_connections(captures, progress=progress, trains=trains, volumes=volumes)
+        read = read_connections(captures, progress=progress, trains=trains, volumes=volumes, sharding=sharding)
     if not read.frame.height:
         raise MayflyError(f"{', '.join(read.sources)}: no connection to profile: {kept.why_nothing(read.counts)}")
     sides = sides_of(read.frame, internal)

@@ -6,11 +6,12 @@ file of connections, so that another table is a change of this module alone.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +19,9 @@ from mayfly.errors import MayflyError
 from mayfly.text.parquet import MAGIC
 from mayfly.workload import connections as kept
 from mayfly.workload.reading import most_connections
+
+if TYPE_CHECKING:
+    from mayfly.profile.shards import Sharding
 
 SIDE = (
     *("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes"),
@@ -74,6 +78,7 @@ def read_connections(
     progress: Callable[[float], None] | None = None,
     trains: bool = False,
     volumes: bool = False,
+    sharding: Sharding | None = None,
 ) -> Connections:
     """Read captures as one, or a table of connections.
 
@@ -88,6 +93,8 @@ def read_connections(
         Keep the trains, at most :data:`mayfly.workload.apps.MOST_TRAINS`; a table of connections has none.
     volumes : bool
         Keep the volumes, at most :data:`mayfly.workload.connections.MOST_VOLUMES`.
+    sharding : Sharding, optional
+        Captures are read by many processes (:mod:`mayfly.profile.shards`); a table is read by none.
 
     Returns
     -------
@@ -97,7 +104,8 @@ def read_connections(
     Raises
     ------
     MayflyError
-        No file, one that cannot be read, or a table beside other files.
+        No file, one that cannot be read, or a table beside other files; a table, or files that must be merged, for many
+        processes.
 
     Examples
     --------
@@ -113,16 +121,18 @@ def read_connections(
         raise MayflyError(f"{tables[0]}: a table beside other files; profile it alone, or the captures")
     if tables and trains:
         raise MayflyError(f"{tables[0]}: a table of connections holds no trains; profile the captures")
+    if tables and sharding is not None:
+        raise MayflyError(f"{tables[0]}: a table of connections is read at once; leave out --workers and --cluster")
     if tables:
         frame, counts = kept.read_connections(names[0])
         found = when = None
     else:
-        options = kept.ReadOptions(
-            max_flows=most_connections(),
-            max_trains=_most_trains() if trains else 0,
-            max_volumes=kept.MOST_VOLUMES * volumes,
-        )
-        reading = kept.read_captures(names, options)
+        most_trains, most_volumes = _most_trains() if trains else 0, kept.MOST_VOLUMES * volumes
+        if sharding is None:
+            options = kept.ReadOptions(max_flows=most_connections(), max_trains=most_trains, max_volumes=most_volumes)
+            reading = kept.read_captures(names, options)
+        else:
+            reading = _reading_of_shards(names, sharding, most_trains, most_volumes)
         frame, counts = reading.connections, reading.counts
         found, when = reading.trains if trains else None, reading.volumes if volumes else None
     if missing := [name for name in READ if name not in frame.columns]:
@@ -134,6 +144,28 @@ def read_connections(
     sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
     duration_s = counts.get("duration_s", _span(frame))
     return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found, when)
+
+
+def _reading_of_shards(names: Sequence[str], sharding: Sharding, most_trains: int, most_volumes: int) -> kept.Reading:
+    from mayfly import _native
+    from mayfly.profile.shards import read_shards, told_of
+
+    read = read_shards(names, sharding, most_trains, most_volumes)
+    try:
+        rows = _native.list_shards(read.folders, told_of(read), None)
+        path = read.place.path("connections.parquet")
+        rows.write(path, json.dumps(read.counts))
+        frame, counts = kept.read_connections(path)
+        parts = [pl.DataFrame(part) for part in rows.trains()]
+        trains = pl.concat([pl.DataFrame(schema=kept.TRAINS.schema), *parts])
+        volumes, width_ns, left_out = rows.volumes(read.volumes, most_volumes, read.first_ns)
+        counts |= {"volume_width_s": width_ns * 1e-9, "volumes_left_out": left_out}
+        ordered = trains.sort("connection_id", maintain_order=True)
+        return kept.Reading(frame, ordered, pl.DataFrame(), counts, pl.DataFrame(volumes))
+    except OSError as error:
+        raise MayflyError(f"{read.place.name}: shards that were read are damaged: {error}") from None
+    finally:
+        read.place.remove()
 
 
 def _most_trains() -> int:

@@ -12,8 +12,8 @@ from mayfly.sweep.plan import Plan
 from mayfly.sweep.run import Swept, sweep
 from mayfly.sweep.schedule import Schedule
 from mayfly.sweep.store import Checked, Store
-from mayfly.sweep.workers import Workers
 from mayfly.text.folder import filled
+from mayfly.workers.workers import Workers
 
 
 def run_sweep(

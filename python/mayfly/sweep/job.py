@@ -16,12 +16,10 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, named, run_one, starting_in_time, workload
 from mayfly.sweep.mser import mser
+from mayfly.workers.job import Done
 
 RULE_S = 100.0
 """Transfers that start before do not count, by the rule of a hundred seconds."""
-
-Done = tuple[dict[str, Any], pl.DataFrame | None]
-"""A row and, where kept, the flow records."""
 
 _NAMES_ONLY = ("name", "title", "disciplines", "replications", "seed")
 
@@ -110,15 +108,22 @@ class Job:
         records : polars.DataFrame or None
             Flow records, where they are kept.
         """
-        row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
-        row |= {"variant": self.discipline, "seed": self.seed}
-        row |= {f"field.{name}": value for name, value in self.point.items()}
+        row = self._row(key)
         try:
             figures, records = _run(self)
         except (MayflyError, MemoryError, OSError) as error:
             reason = str(error) or type(error).__name__
             return row | {"status": "failed", "error": reason}, None
         return row | figures, records if self.records else None
+
+    def lost(self, key: str, error: str) -> Done:
+        """Its row where it was not run to its end, and why."""
+        return self._row(key) | {"status": "failed", "error": error}, None
+
+    def _row(self, key: str) -> dict[str, Any]:
+        row: dict[str, Any] = {"key": key, "status": "done", "error": None, "discipline": self.label}
+        row |= {"variant": self.discipline, "seed": self.seed}
+        return row | {f"field.{name}": value for name, value in self.point.items()}
 
 
 def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame]:

@@ -13,7 +13,7 @@ from mayfly.sweep.job import Job
 from mayfly.sweep.plan import Plan
 from mayfly.sweep.schedule import Schedule
 from mayfly.sweep.store import Store
-from mayfly.sweep.workers import Local, Workers
+from mayfly.workers.workers import Local, Workers
 
 
 @dataclass(frozen=True, repr=False)

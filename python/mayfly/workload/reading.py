@@ -118,20 +118,23 @@ BESIDE_BYTES = 100_000_000
 """Memory of a command beside its connections."""
 
 
-def most_connections(most: int = ReadOptions.max_flows) -> int:
+def most_connections(most: int = ReadOptions.max_flows, within_bytes: float | None = None) -> int:
     """Connections that may be held at once within what reading may take of the memory of a command.
 
     Parameters
     ----------
     most : int
         In any case.
+    within_bytes : float, optional
+        What the process that reads may take; of this one when absent.
 
     Returns
     -------
     int
         At least 1,000.
     """
-    if limits.memory_bytes is None:
-        return most
-    room = READING * limits.memory_bytes - BESIDE_BYTES
-    return max(min(most, int(room / CONNECTION_BYTES)), 1_000)
+    if within_bytes is None:
+        if limits.memory_bytes is None:
+            return most
+        within_bytes = READING * limits.memory_bytes
+    return max(min(most, int((within_bytes - BESIDE_BYTES) / CONNECTION_BYTES)), 1_000)

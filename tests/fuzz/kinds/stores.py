@@ -14,7 +14,7 @@ from values import ANYTHING, column, damaged, mostly
 
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import sweep
-from mayfly.sweep.workers import Workers
+from mayfly.workers.workers import Workers
 
 SWEEP = b"""
 scenario = "wired"

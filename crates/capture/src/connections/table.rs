@@ -143,6 +143,12 @@ impl Table {
         Table { leaving: wanted.then(Vec::new), ..self }
     }
 
+    /// The next connection that begins has this serial number, which is larger than that of any before.
+    #[inline]
+    pub(crate) fn number_next(&mut self, serial: u64) {
+        self.created = serial;
+    }
+
     /// Connections given up since the last call, with their serial numbers, as they stood.
     #[inline]
     pub(crate) fn left(&mut self) -> Option<Entry> {
@@ -202,7 +208,8 @@ impl Table {
         self.trains.keep(entry.serial, ended);
         let volume = Volume {
             connection: entry.serial,
-            from_opener: from == 0,
+            from_opener: false,
+            from_lower: from == 0,
             start_ns: time_ns,
             wire_bytes: segment.wire_bytes,
             packets: 1,
@@ -238,7 +245,8 @@ impl Table {
             train.end_ns = train.end_ns.saturating_sub(first_ns);
             true
         });
-        trains.kept.sort_unstable_by_key(|train| (train.connection, train.start_ns, train.end_ns));
+        // Of trains of one moment the first to end stands first.
+        trains.kept.sort_by_key(|train| (train.connection, train.start_ns, train.end_ns));
         let mut packets = self.packets;
         packets.kept.retain_mut(|packet| {
             let Some(row) = row_of(packet.connection) else { return false };
@@ -249,11 +257,11 @@ impl Table {
         });
         packets.kept.sort_by_key(|packet| (packet.connection, packet.time_ns));
         let mut volumes = self.volumes;
-        volumes.join();
+        volumes.fit();
         volumes.kept.retain_mut(|volume| {
             let Some(row) = row_of(volume.connection) else { return false };
             volume.connection = row as u64;
-            volume.from_opener = entries[row].is_opener(usize::from(!volume.from_opener));
+            volume.from_opener = entries[row].is_opener(usize::from(!volume.from_lower));
             volume.start_ns = volume.start_ns.saturating_mul(volumes.width_ns).saturating_sub(first_ns);
             true
         });

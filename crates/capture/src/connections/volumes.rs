@@ -2,14 +2,15 @@
 //!
 //! Principle: traffic is summed in windows of time, and only windows with traffic are kept. When there are more rows than
 //! allowed, the windows become twice as wide and rows that meet are joined, so that a short capture is known to the
-//! millisecond and a long one as well as the memory allows. Cost per packet: O(1), and a sort for each doubling.
+//! millisecond and a long one as well as the memory allows. Cost per packet: O(1), and a sort of all rows for each
+//! fourth part of the limit, once there are so many.
 
 /// Windows begin with this width.
 const NARROWEST_NS: i64 = 1_000_000;
 /// Wider ones tell nothing about load; rows beyond the limit are then left out.
 const WIDEST_NS: i64 = NARROWEST_NS << 30;
-/// Rows are joined until no more than this share of the limit is left, so that a doubling is worth its sort.
-const ROOM: usize = 2;
+/// One part in so many of the limit more rows are held until they are joined, so that it is worth its sort.
+const WAITING: usize = 4;
 
 /// What one direction of a connection carried in one window of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Volume {
     pub connection: u64,
     /// Sent by the opener of the connection.
     pub from_opener: bool,
+    /// Sent by the end with the lower address, or port: of two rows of a window this is the second.
+    pub from_lower: bool,
     /// Start of the window, nanoseconds since the first packet of the capture.
     pub start_ns: i64,
     /// IP packet lengths, in bytes.
@@ -30,14 +33,22 @@ pub struct Volume {
     pub rtt_ns: Option<i64>,
 }
 
-/// Volumes as far as they are kept; until the end `connection` is the serial number of the connection, `from_opener` says
-/// from end 0 of its key, and `start_ns` is the number of the window.
-pub(crate) struct Volumes {
+/// Volumes as far as they are kept; until the end `connection` is the serial number of the connection, nobody has looked
+/// at `from_opener`, and `start_ns` is the number of the window.
+///
+/// What is kept depends on the packets and not on their order, nor on how they were divided among several of these:
+/// the narrowest windows in which all rows are within the limit, and in the widest ones the first rows by connection.
+pub struct Volumes {
     limit: usize,
     pub(crate) width_ns: i64,
     pub(crate) kept: Vec<Volume>,
     pub(crate) left_out: u64,
+    /// Rows from there on are left out.
+    beyond: Option<Place>,
 }
+
+/// Connection, window and direction of a row.
+type Place = (u64, i64, bool);
 
 impl Default for Volumes {
     fn default() -> Self {
@@ -46,8 +57,9 @@ impl Default for Volumes {
 }
 
 impl Volumes {
-    pub(crate) fn with_limit(limit: usize) -> Self {
-        Volumes { limit, width_ns: NARROWEST_NS, kept: Vec::new(), left_out: 0 }
+    /// None yet, and at most so many.
+    pub fn with_limit(limit: usize) -> Self {
+        Volumes { limit, width_ns: NARROWEST_NS, kept: Vec::new(), left_out: 0, beyond: None }
     }
 
     /// Adds the volume of a packet, whose `start_ns` is its time; `last` is where the row of its direction was, and where
@@ -59,41 +71,76 @@ impl Volumes {
         let row = Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet };
         // After a doubling another direction may stand there.
         if let Some(held) = self.kept.get_mut(*last as usize)
-            && held.is_with(&row)
+            && held.place() == row.place()
         {
             held.join(&row);
             return;
         }
-        while self.kept.len() >= self.limit {
-            if self.width_ns >= WIDEST_NS {
-                self.left_out += 1;
-                return;
-            }
-            self.widen();
-        }
+        self.make_room();
         *last = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
-        self.kept.push(Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet });
+        self.push(Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet });
     }
 
-    /// Doubles the windows, more than once if too few rows meet.
-    fn widen(&mut self) {
-        loop {
-            self.width_ns *= 2;
-            for row in &mut self.kept {
-                row.start_ns = row.start_ns.div_euclid(2);
-            }
-            self.join();
-            if self.kept.len() <= self.limit / ROOM || self.width_ns >= WIDEST_NS {
-                return;
-            }
+    /// Adds rows of windows of `width_ns`, whose `start_ns` is the number of the window, and what is in none of them: those
+    /// of another part of the connections.
+    pub fn add_rows(&mut self, width_ns: i64, rows: impl IntoIterator<Item = Volume>, left_out: u64) {
+        self.left_out = self.left_out.saturating_add(left_out);
+        while self.width_ns < width_ns && self.width_ns < WIDEST_NS {
+            self.widen();
         }
+        for row in rows {
+            self.make_room();
+            self.push(Volume { start_ns: row.start_ns.div_euclid((self.width_ns / width_ns.max(1)).max(1)), ..row });
+        }
+    }
+
+    /// The rows by connection and time, the width of their windows, and the packets that are in none.
+    pub fn finish(mut self) -> (Vec<Volume>, i64, u64) {
+        self.fit();
+        (self.kept, self.width_ns, self.left_out)
+    }
+
+    /// Rows of one place wait to be joined until they are this much more than the limit.
+    fn make_room(&mut self) {
+        if self.kept.len() > self.limit + self.limit / WAITING {
+            self.fit();
+        }
+    }
+
+    fn push(&mut self, row: Volume) {
+        if self.beyond.is_some_and(|beyond| row.place() >= beyond) {
+            self.left_out = self.left_out.saturating_add(row.packets);
+        } else {
+            self.kept.push(row);
+        }
+    }
+
+    /// Joins rows, and doubles the windows until they are within the limit.
+    pub(crate) fn fit(&mut self) {
+        self.join();
+        while self.kept.len() > self.limit && self.width_ns < WIDEST_NS {
+            self.widen();
+        }
+        if let Some(first) = self.kept.get(self.limit) {
+            self.beyond = Some(first.place());
+            let rest: u64 = self.kept.drain(self.limit..).map(|row| row.packets).sum();
+            self.left_out = self.left_out.saturating_add(rest);
+        }
+    }
+
+    fn widen(&mut self) {
+        self.width_ns *= 2;
+        for row in &mut self.kept {
+            row.start_ns = row.start_ns.div_euclid(2);
+        }
+        self.join();
     }
 
     /// Joins the rows of one direction in one window.
-    pub(crate) fn join(&mut self) {
-        self.kept.sort_unstable_by_key(|row| (row.connection, row.start_ns, row.from_opener));
+    fn join(&mut self) {
+        self.kept.sort_unstable_by_key(Volume::place);
         self.kept.dedup_by(|later, held| {
-            let with = held.is_with(later);
+            let with = held.place() == later.place();
             if with {
                 held.join(later);
             }
@@ -103,8 +150,8 @@ impl Volumes {
 }
 
 impl Volume {
-    fn is_with(&self, other: &Volume) -> bool {
-        (self.connection, self.start_ns, self.from_opener) == (other.connection, other.start_ns, other.from_opener)
+    fn place(&self) -> Place {
+        (self.connection, self.start_ns, self.from_lower)
     }
 
     fn join(&mut self, other: &Volume) {
@@ -126,6 +173,7 @@ mod tests {
             let packet = Volume {
                 connection: serial,
                 from_opener: true,
+                from_lower: true,
                 start_ns: time_ns,
                 wire_bytes: 100,
                 packets: 1,
@@ -134,8 +182,42 @@ mod tests {
             };
             volumes.add(packet, last.entry(serial).or_insert(u32::MAX));
         }
-        volumes.join();
+        volumes.fit();
         volumes
+    }
+
+    #[test]
+    fn what_is_kept_depends_neither_on_order_nor_on_division() {
+        let mut state = 7_u64;
+        let mut drawn = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        let mut packets: Vec<_> = (0..20_000).map(|_| (drawn(300), drawn(5_000_000_000) as i64)).collect();
+        for limit in [0, 1, 7, 100, 700, 5_000, 40_000] {
+            let whole = filled(limit, &packets);
+            assert!(whole.kept.len() <= limit);
+            for at in (1..packets.len()).rev() {
+                packets.swap(at, drawn(at as u64 + 1) as usize);
+            }
+            let shuffled = filled(limit, &packets);
+            let mut parts = Volumes::with_limit(limit);
+            for part in 0..3 {
+                let rows: Vec<_> = packets.iter().copied().filter(|(serial, _)| serial % 3 == part).collect();
+                let (rows, width_ns, left_out) = filled(limit, &rows).finish();
+                parts.add_rows(width_ns, rows, left_out);
+            }
+            let wanted = (whole.kept.clone(), whole.width_ns, whole.left_out);
+            assert_eq!(shuffled.finish(), wanted, "{limit}");
+            assert_eq!(parts.finish(), wanted, "{limit}");
+            // A window half as wide has too many rows.
+            if limit > 0 && whole.width_ns > NARROWEST_NS {
+                let half = whole.width_ns / 2;
+                let rows: std::collections::HashSet<_> =
+                    packets.iter().map(|(serial, time_ns)| (serial, time_ns.div_euclid(half))).collect();
+                assert!(rows.len() > limit, "{} of {limit}", rows.len());
+            }
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::decode::decoder::Decoder;
 use crate::decode::segment::Transport;
 use crate::error::CaptureError;
 use crate::read::reader::{Item, Reader};
-use crate::watch::{Go, Watch};
+use crate::watch::{Go, POLL_EVERY, Watch};
 
 const HELD_MAX: usize = 1 << 20;
 /// Packets in common below which two files are taken for pieces of one capture or strangers.
@@ -63,7 +63,7 @@ impl Sample {
         let mut sample = Sample { held: HashMap::new(), mask: 0, limit };
         let mut steps = 0_u64;
         loop {
-            if steps.is_multiple_of(crate::POLL_EVERY) {
+            if steps.is_multiple_of(POLL_EVERY) {
                 match watch.look(crate::Seen::default()) {
                     Go::On => {}
                     Go::Stop => return Ok(sample),

@@ -4,4 +4,5 @@ pub(crate) mod clocks;
 pub(crate) mod duplicates;
 pub(crate) mod input;
 pub(crate) mod merge;
+pub(crate) mod pass;
 pub(crate) mod reader;

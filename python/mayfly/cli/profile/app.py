@@ -7,7 +7,7 @@ import typer
 
 from mayfly.cli.lazy import LazyGroup, Table
 from mayfly.cli.options import Assets
-from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
+from mayfly.cli.profile.options import AsJson, Captures, Certificates, Cluster, Internal, Quiet, Shards, Workers
 from mayfly.cli.session import Session
 
 COMMANDS: Table = {
@@ -43,7 +43,10 @@ app = typer.Typer(
 )
 
 
-@app.command(epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s")
+@app.command(
+    epilog="Examples:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s; "
+    "mayfly profile minutes/*.pcap.zst --cluster dask://head:8786 --shards /shared/scratch"
+)
 def captures(
     captures: Captures,
     internal: Internal = None,
@@ -63,6 +66,10 @@ def captures(
     connections: Annotated[
         bool, typer.Option("--connections", help="Write connections.parquet and go no further: no laws, no report")
     ] = False,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    certificates: Certificates = None,
+    shards: Shards = None,
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for report.html, profile.json and the tables")
     ] = Path("mayfly-profile"),
@@ -73,11 +80,17 @@ def captures(
 ) -> None:
     """Profile captures; the name may be left out."""
     session = Session(as_json, quiet, out, assets)
+    sharding = None
+    if (workers, cluster, certificates, shards) != (None, None, None, None):
+        from mayfly.profile.shards import sharding_of
+
+        sharding = sharding_of(workers, cluster, certificates, shards)
+    sources: dict[str, Any] = {"internal": internal, "hosts": hosts, "model": roles, "sharding": sharding}
     if connections:
         from mayfly.profile.listed import listed
 
         with session.progress(f"read {captures[0].name}") as progress:
-            rows = listed(captures, internal=internal, hosts=hosts, model=roles, trains=trains, progress=progress)
+            rows = listed(captures, trains=trains, progress=progress, **sources)
         files = rows.write(out)
         session.tell(rows, {"files": files}, ["connections: " + files["connections"]])
         return
@@ -87,14 +100,12 @@ def captures(
     with session.progress(f"profile {captures[0].name}") as progress:
         found = profile(
             captures,
-            internal=internal,
-            hosts=hosts,
-            model=roles,
             bin_s=None if bin_width is None else seconds(bin_width, "bin"),
             bootstrap=bootstrap,
             seed=seed,
             trains=trains,
             progress=progress,
+            **sources,
         )
     files = session.placed(found.write(out))
     appendix = found.details() if laws else []

@@ -15,3 +15,22 @@ Internal = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
+
+Workers = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Read the captures by N processes of this machine, in shards by connection"),
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="tls://HOST:PORT", help="The same by the workers of this Dask scheduler; dask://: no encryption"
+    ),
+]
+Certificates = Annotated[
+    Path | None,
+    typer.Option("--cluster-certificates", metavar="DIR", help="What mayfly sweep certificates wrote, with tls://"),
+]
+Shards = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Folder for the shards that all workers see; that for temporary files if absent"),
+]

@@ -15,13 +15,13 @@ from typing import Any, Protocol
 
 from mayfly.errors import MayflyError
 from mayfly.limits import LOOK_S, SHARE, limits, machine_bytes, taken_bytes
-from mayfly.sweep.job import Done
+from mayfly.workers.job import Done, Job
 
 AHEAD = 2
 """Jobs handed out for each worker: the one that runs, and one that waits."""
 
 WITHOUT_WORKERS_S = 60
-"""For how long a sweep waits while its cluster has no worker."""
+"""For how long jobs wait while their cluster has no worker."""
 LOST = "the worker that ran it died, and a second one too; out of memory?"
 
 
@@ -38,29 +38,6 @@ def _lost_there() -> str:
     asked = limits.asked_bytes
     most = f"{SHARE:.0%} of its memory" if asked is None else f"{asked / 1e9:.3g} GB"
     return f"{LOST} The workers of a machine together have {most}: fewer of them, mayfly --memory"
-
-
-class Job(Protocol):
-    """A run that is handed out: of a sweep, or a trial of the arena."""
-
-    @property
-    def discipline(self) -> str:
-        """With its options."""
-
-    @property
-    def label(self) -> str:
-        """The discipline as it is called in results."""
-
-    @property
-    def seed(self) -> int:
-        """Of its random streams."""
-
-    @property
-    def point(self) -> dict[str, Any]:
-        """What varies."""
-
-    def run(self, key: str) -> Done:
-        """Runs it, under that address."""
 
 
 def run_job(job: Job, key: str) -> Done:
@@ -160,11 +137,6 @@ class Workers(Protocol):
         """Stops whatever runs."""
 
 
-def _lost(job: Job, key: str, error: str) -> Done:
-    row = {"key": key, "status": "failed", "error": error, "discipline": job.label, "variant": job.discipline}
-    return row | {"seed": job.seed} | {f"field.{name}": value for name, value in job.point.items()}, None
-
-
 def _start(most_bytes: int | None) -> None:
     """Of a worker: an interrupt is for the process that keeps the results, and without that one there is no work.
 
@@ -252,7 +224,7 @@ class Local:
         self._pool.shutdown(wait=False)
         self._pool = self._made()
         if alone:
-            yield broken[0][1], _lost(*broken[0], _lost_here())
+            yield broken[0][1], broken[0][0].lost(broken[0][1], _lost_here())
         else:
             self._suspects += broken
 
@@ -285,7 +257,7 @@ class Dask:
             raise MayflyError("--cluster needs dask.distributed: pip install 'mayfly[cluster]'") from None
         secured: dict[str, Any] = {}
         if certificates is not None:
-            from mayfly.sweep.certificates import security
+            from mayfly.workers.certificates import security
 
             secured = {"security": security(certificates)}
         where = address if secured else "tcp://" + address.removeprefix("dask://")
@@ -340,10 +312,10 @@ class Dask:
         try:
             found = future.result()
         except KilledWorker:
-            found = _lost(job, key, _lost_there())
+            found = job.lost(key, _lost_there())
         except (OSError, ImportError) as error:
             # Of the cluster: no such file there, or another version of Mayfly.
-            found = _lost(job, key, f"{type(error).__name__}: {error}")
+            found = job.lost(key, f"{type(error).__name__}: {error}")
         future.release()
         yield key, found
 
@@ -353,7 +325,7 @@ class Dask:
         self._jobs.clear()
         self._results.clear()
         for job, key in jobs:
-            yield key, _lost(job, key, f"no worker of the cluster is left, for {WITHOUT_WORKERS_S} s; {_lost_there()}")
+            yield key, job.lost(key, f"no worker of the cluster is left, for {WITHOUT_WORKERS_S} s; {_lost_there()}")
 
     def close(self) -> None:
         with contextlib.suppress(Exception):
@@ -372,7 +344,7 @@ def workers(
     cluster : str, optional
         ``tls://HOST:PORT``, or ``dask://HOST:PORT`` without encryption.
     certificates : path, optional
-        Folder of the cluster's certificates (`mayfly.sweep.certificates`): with ``tls://``, and only with it.
+        Folder of the cluster's certificates (`mayfly.workers.certificates`): with ``tls://``, and only with it.
 
     Returns
     -------

@@ -1,0 +1,54 @@
+//! How captures are read.
+
+use crate::connections::transfer::Ideal;
+use crate::read::duplicates::Duplicates;
+
+/// Limits and choices of one reading.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Connections held at once, at least 1, less than 1 kB each;
+    /// beyond, the one silent for longest is evicted and counted.
+    pub max_flows: usize,
+    /// The packet inside a tunnel counts instead of the one outside.
+    pub tunnels: bool,
+    /// A file may be out of the order of time by this, in nanoseconds; 0 for a single file keeps its order.
+    pub window_ns: u64,
+    /// Which copies of a packet are left out.
+    pub duplicates: Duplicates,
+    /// Copies are no further apart than this, in nanoseconds.
+    pub duplicate_ns: u64,
+    /// The clocks of several files are estimated, in a pass of its own over each, and corrected.
+    pub clocks: bool,
+    /// Several files that follow one another are read as one file, in the order of their first packets, whatever
+    /// `window_ns`, `duplicates` and `clocks` say; where one goes on when the next has begun, they are merged as these say.
+    pub series: bool,
+    /// Trains kept, see [`Capture::trains`].
+    pub max_trains: usize,
+    /// A train ends also where its side, all of its data being acknowledged, sends nothing for a round-trip time.
+    pub pauses: bool,
+    /// Packets kept, see [`Capture::packets`].
+    pub max_packets: usize,
+    /// Rows kept of what was carried when, see [`Capture::volumes`].
+    pub max_volumes: usize,
+    /// What a transfer is compared with.
+    pub ideal: Ideal,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            max_flows: 1_000_000,
+            tunnels: false,
+            window_ns: 0,
+            duplicates: Duplicates::Keep,
+            duplicate_ns: 100_000_000,
+            clocks: false,
+            series: false,
+            max_trains: 0,
+            pauses: false,
+            max_packets: 0,
+            max_volumes: 0,
+            ideal: Ideal::default(),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Connections of the packets of a pass.
+
+use std::io;
+
+use crate::connections::connection::Connection;
+use crate::connections::table::{Finished, Packet, Table};
+use crate::connections::transfer::{Ideal, Train};
+use crate::connections::volumes::Volume;
+use crate::counts::Counts;
+use crate::options::Options;
+use crate::read::merge::Arrival;
+use crate::read::pass::Taker;
+
+/// What one capture contains.
+#[derive(Clone, Debug, Default)]
+pub struct Capture {
+    /// Connections and flows in the order of their first packets.
+    pub connections: Vec<Connection>,
+    /// Their numbers among all that were begun: those that were given up have numbers, too.
+    pub serials: Vec<u64>,
+    /// Trains of the TCP connections, by connection and time.
+    pub trains: Vec<Train>,
+    /// Packets of UDP flows, and data packets of TCP with new bytes, by connection and time.
+    pub packets: Vec<Packet>,
+    /// What each direction of a connection carried in each window with traffic, by connection and time.
+    pub volumes: Vec<Volume>,
+    /// Packets read, skipped and evicted, and the time range.
+    pub counts: Counts,
+}
+
+/// Who takes connections that are given up since there are too many; those that nobody answered are only summed up
+/// ([`Counts::unanswered`]).
+pub trait Leaving {
+    /// Takes one as it stands, with its number among all that were begun.
+    ///
+    /// # Errors
+    /// As whatever keeps it: the reading ends there.
+    fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()>;
+}
+
+/// A table of connections that packets go into.
+pub(crate) struct Tabled<'a, 'b> {
+    pub(crate) table: Table,
+    ideal: Ideal,
+    leaving: Option<&'a mut (dyn Leaving + 'b)>,
+}
+
+impl Taker for Tabled<'_, '_> {
+    #[inline]
+    fn take(&mut self, arrival: &Arrival, counts: &Counts) -> io::Result<()> {
+        self.table.add(&arrival.segment, arrival.tap, arrival.time_ns);
+        self.let_go(counts.first_ns.unwrap_or(0))
+    }
+
+    fn copy(&mut self, arrival: &Arrival) {
+        self.table.add_copy(&arrival.segment, arrival.tap);
+    }
+
+    fn connections(&self) -> u64 {
+        self.table.seen()
+    }
+}
+
+impl<'a, 'b> Tabled<'a, 'b> {
+    /// A table within the limits of `options`; `leaving` takes what is given up.
+    pub(crate) fn of(options: &Options, leaving: Option<&'a mut (dyn Leaving + 'b)>) -> Self {
+        let table = Table::with_limits(options.max_flows, options.max_trains);
+        let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
+        Tabled { table: table.leaving(leaving.is_some()), ideal: options.ideal, leaving }
+    }
+
+    /// Passes on what the table has given up.
+    #[inline]
+    fn let_go(&mut self, first_ns: i64) -> io::Result<()> {
+        while let (Some(entry), Some(leaving)) = (self.table.left(), self.leaving.as_mut()) {
+            leaving.leaves(entry.serial, entry.connection(first_ns, &self.ideal))?;
+        }
+        Ok(())
+    }
+
+    /// What it came to, with what was counted.
+    pub(crate) fn finish(self, mut counts: Counts) -> Capture {
+        (counts.evicted, counts.unanswered) = (self.table.evicted(), self.table.unanswered());
+        let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal);
+        counts.trains_left_out = finished.trains_left_out;
+        counts.packets_left_out = finished.packets_left_out;
+        counts.volume_width_ns = finished.volume_width_ns;
+        counts.volumes_left_out = finished.volumes_left_out;
+        let Finished { connections, serials, trains, packets, volumes, .. } = finished;
+        Capture { connections, serials, trains, packets, volumes, counts }
+    }
+}

@@ -1,0 +1,1 @@
+"""Who runs jobs: processes of this machine, or a Dask cluster with its certificates."""
