@@ -204,18 +204,21 @@ def scanned(tmp_path_factory):
     return path
 
 
-def test_of_a_capture_that_is_too_long_its_beginning_is_answered_for(scanned, tmp_path):
+def test_scans_beyond_the_memory_are_summed_up(scanned, tmp_path):
     whole = mayfly("profile", scanned, "--out", tmp_path / "whole", "--json")
     assert whole.document["counts"]["stopped"] is None and whole.document["dataset"]["connections"] == 400_000
     ended = mayfly("--memory", "700mb", "profile", scanned, "--out", tmp_path / "part", "--json")
     assert ended.status == 0, ended.err
     part = ended.document
-    assert 50_000 < part["dataset"]["connections"] == part["counts"]["stopped"]["connections"] < 400_000
+    unanswered = part["counts"]["unanswered"]
+    assert part["counts"]["stopped"] is None and part["counts"]["packets"] == 400_000
+    assert 50_000 < part["dataset"]["connections"] == 400_000 - unanswered["connections"]
+    assert part["dataset"]["packets"] == 400_000 - unanswered["packets"] and unanswered["bytes"] > 0
     told = mayfly("--memory", "700mb", "profile", scanned, "--out", tmp_path / "part").out
-    (said,) = [line for line in told.splitlines() if "Partial: reading stopped at 0.28 GB of memory" in line]
-    assert "`mayfly --memory 1gb COMMAND` reads on" in said
+    (said,) = [line for line in told.splitlines() if "connections that nobody answered (scans, floods" in line]
+    assert f"{unanswered['connections']:,}" in said
     # The page is read beside the terminal, or without it.
-    assert "Partial: reading stopped" in (tmp_path / "part" / "report.html").read_text(encoding="utf-8")
+    assert "connections that nobody answered" in (tmp_path / "part" / "report.html").read_text(encoding="utf-8")
 
 
 def test_a_part_of_a_capture_is_a_capture(scanned, monkeypatch):

@@ -100,9 +100,12 @@ def test_copies_of_two_files_count_once(tmp_path):
 
 
 def test_taps_of_each_connection_are_listed(tmp_path):
-    other = write(tmp_path / "b.pcap", [(5.0, tcp(CLIENT, ("9.9.9.9", 80), 5, 0, SYN))])
-    frame, _ = table.connections([write(tmp_path / "a.pcap", download()), other])
-    assert frame["taps"].to_list() == [[0], [1]]
+    own, place = tcp(CLIENT, ("9.9.9.9", 80), 5, 0, SYN), write(tmp_path / "a.pcap", download())
+    frame, _ = table.connections([place, write(tmp_path / "b.pcap", [(0.5, own)])])
+    assert sorted(frame["taps"].to_list()) == [[0], [1]]
+    # A file that begins when the other has ended goes on where that was recorded.
+    frame, _ = table.connections([place, write(tmp_path / "b.pcap", [(5.0, own)])])
+    assert frame["taps"].to_list() == [[0], [0]]
 
 
 def test_zstandard_and_the_standard_input_read_the_same(tmp_path):
