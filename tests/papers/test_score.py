@@ -116,7 +116,11 @@ def test_a_headline_on_other_captures_or_against_its_own_print_is_told_so(declar
     assert [str(one.judged) for one in found] == ["not testable here", "print contradicts itself (1 of 2)"]
     texts = [cells[-1] for cells in headline_rows(found, whole=True)]
     assert texts == ["the trace is not public", "the paper's own numbers"]
-    assert summed(found).startswith("Of 2 headline claims 1 are not testable here: ")
+    assert summed(found) == (
+        "Of 1 headline claims that can be tested here 0 stand, 0 of them with their numbers. Of the other 1, 1 are "
+        "contradicted by the paper's own numbers and 0 have a reason that a run shows. 1 more cannot be tested: the "
+        "data, or the method as it was tuned, is not at hand."
+    )
 
 
 def test_a_headline_tells_what_twice_its_thresholds_give_where_that_is_another_verdict(declared):

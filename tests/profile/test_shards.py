@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from invocation import heed_interrupts
 from polars.testing import assert_frame_equal
 from test_listing import exchange, packet, written
 
@@ -258,13 +259,19 @@ def test_after_an_interrupt_no_shard_is_left(tmp_path):
         "--shards",
         shards,
     ]
-    process = subprocess.Popen([*command, "--out", out], stdin=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        [*command, "--out", out],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
     with contextlib.suppress(BrokenPipeError), process.stdin as pipe, gzip.open(OFFICE) as office:
         pipe.write(office.read())
         pipe.flush()
         wait_for(lambda: list(shards.glob("*/*.shard")), "no shard is written")
         os.killpg(process.pid, signal.SIGINT)
-        while process.poll() is None:
+        ends_s = time.monotonic() + PATIENCE_S
+        while process.poll() is None and time.monotonic() < ends_s:
             # What reads looks for signals between packets.
             pipe.write(bytes(1 << 16))
             pipe.flush()

@@ -26,8 +26,8 @@ _COUNTERS = ("drops", "marks", "queue_mean_packets", "cpu_s", "packet_hops")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StreamAnswer(Result):
-    """A run of a stream, told.
+class _Answer(Result):
+    """What a run wrote.
 
     Parameters
     ----------
@@ -39,6 +39,11 @@ class StreamAnswer(Result):
 
     summary: dict[str, Any]
     files: dict[str, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamAnswer(_Answer):
+    """A run of a stream, told."""
 
     def document(self) -> dict[str, Any]:
         """The figures of the only discipline at the top level, and the summary."""
@@ -104,19 +109,8 @@ def _seconds(value: float | None) -> str:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WindowsAnswer(Result):
-    """A run in windows, told.
-
-    Parameters
-    ----------
-    summary : dict
-        What ``summary.json`` holds.
-    files : dict of str
-        Paths of what was written.
-    """
-
-    summary: dict[str, Any]
-    files: dict[str, str]
+class WindowsAnswer(_Answer):
+    """A run in windows, told."""
 
     def document(self) -> dict[str, Any]:
         """The summary."""

@@ -11,7 +11,6 @@ import json
 import math
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 from mayfly import _native
@@ -23,7 +22,7 @@ from mayfly.models.queue.jobs import played
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns
 from mayfly.simulate.run import Progress, native_settings
-from mayfly.simulate.streamed import Source
+from mayfly.simulate.streamed import Source, attended
 from mayfly.workload import streamed
 
 
@@ -134,19 +133,7 @@ def run_fluid(
         told = _native.run_fluid(json.dumps(settings), levels, lags, path, given(), control)
         return told, time.thread_time() - began
 
-    with ThreadPoolExecutor(1) as pool:
-        pending = pool.submit(run)
-        try:
-            while not wait([pending], timeout=0.1).done:
-                if progress is not None:
-                    progress(min(control.reached_s / scenario.duration, 1.0))
-        except BaseException:
-            control.cancel()
-            raise
-        try:
-            told, cpu_s = pending.result()
-        except ValueError as error:
-            raise MayflyError(str(error)) from None
+    told, cpu_s = attended(run, control, scenario.duration, progress)
     figures = json.loads(told)
     return name, figures, cpu_s
 

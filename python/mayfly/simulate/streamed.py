@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -26,6 +26,8 @@ from mayfly.simulate.run import Progress, native_settings
 from mayfly.simulate.tables import FLOWS
 from mayfly.workload import streamed
 from mayfly.workload.hosts import Hosts
+
+T = TypeVar("T")
 
 ABOVE = 2_000_000
 """Expected transfers of a workload from which on a run is one of a stream unless it is asked for as a list."""
@@ -146,6 +148,40 @@ def has_stream(scenario: Scenario) -> bool:
     return True
 
 
+def attended(run: Callable[[], T], control: _native.Control, duration_s: float, progress: Progress | None) -> T:
+    """What a run in a thread of its own gives; it is told how far it is, and an interrupt ends it.
+
+    Parameters
+    ----------
+    run : callable
+        Runs to the end, or until ``control`` is told to stop.
+    control : mayfly._native.Control
+        Of that run.
+    duration_s : float
+        Its simulated time, s.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Raises
+    ------
+    MayflyError
+        The simulator refuses.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        pending = pool.submit(run)
+        try:
+            while not wait([pending], timeout=0.1).done:
+                if progress is not None:
+                    progress(min(control.reached_s / duration_s, 1.0))
+        except BaseException:
+            control.cancel()
+            raise
+        try:
+            return pending.result()
+        except ValueError as error:
+            raise MayflyError(str(error)) from None
+
+
 def run_stream(
     scenario: Scenario,
     discipline: Discipline,
@@ -199,19 +235,7 @@ def run_stream(
         )
         return found, figures, time.thread_time() - began
 
-    with ThreadPoolExecutor(1) as pool:
-        pending = pool.submit(run)
-        try:
-            while not wait([pending], timeout=0.1).done:
-                if progress is not None:
-                    progress(min(control.reached_s / scenario.duration, 1.0))
-        except BaseException:
-            control.cancel()
-            raise
-        try:
-            found, figures, cpu_s = pending.result()
-        except ValueError as error:
-            raise MayflyError(str(error)) from None
+    found, figures, cpu_s = attended(run, control, scenario.duration, progress)
     counters = queue_delay.taken(pl.DataFrame(found["counters"]).row(0, named=True)) | {"cpu_s": cpu_s}
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     down, up = (counters[name] * 8 / seconds for name in ("sent_bytes", "reverse_sent_bytes"))

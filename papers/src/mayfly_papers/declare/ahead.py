@@ -25,10 +25,9 @@ class _Asking(Runs):
     def values(self, experiment: str, discipline: str, measure: str) -> Values:
         """Ones, as many as there are replications."""
         del discipline, measure
-        declared = {own.id: own for own in self.experiments}
-        if experiment in declared:
-            self._asked[experiment] = None
-        return np.ones(declared[experiment].replications if experiment in declared else 2)
+        declared = self._experiments[experiment]
+        self._asked[experiment] = None
+        return np.ones(declared.replications)
 
 
 def foreseen(claims: Iterable[Claim], runs: Runs) -> list[str]:
