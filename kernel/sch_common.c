@@ -162,24 +162,36 @@ struct mf_headers {
 	u32 tcp;
 };
 
-/* Hash of the two ends in their order, and which of them sends. */
-static u64 mf_sch_key(const struct mf_sch *common, u64 ports_and_protocol,
-		      bool swapped, const void *low, const void *high,
-		      u32 len)
+static u32 mf_sch_address4(const void *address)
 {
-	u64 ends[5] = { ports_and_protocol };
-	u64 hash;
+	__be32 ip4;
 
-	if (len == sizeof(__be32)) {
-		memcpy(&ends[1], low, sizeof(__be32));
-		memcpy((u8 *)&ends[1] + sizeof(__be32), high, sizeof(__be32));
-		hash = siphash_2u64(ends[0], ends[1], &common->key);
-	} else {
-		memcpy(&ends[1], low, len);
-		memcpy((u8 *)&ends[1] + len, high, len);
-		hash = siphash(ends, sizeof(ends[0]) + 2 * len, &common->key);
+	memcpy(&ip4, address, sizeof(ip4));
+	return ntohl(ip4);
+}
+
+/* What the ends do not tell of a flow: protocols, and ports in the order of the ends. */
+static u64 mf_sch_ports(u16 low, u16 high, u8 ip_proto, __be16 n_proto)
+{
+	return (u64)low << 48 | (u64)high << 32 | (u64)ip_proto << 16 |
+	       (__force u16)n_proto;
+}
+
+/* The flow of a packet over IPv4: hash of the two ends in their order, and which of
+ * them sends.
+ */
+static u64 mf_sch_flow4(const struct mf_sch *common, u32 from, u32 to, u16 source,
+			u16 destination, u8 ip_proto, __be16 n_proto)
+{
+	bool swapped = from > to || (from == to && source > destination);
+	u64 rest;
+
+	if (swapped) {
+		swap(from, to);
+		swap(source, destination);
 	}
-	return hash << 1 | swapped;
+	rest = mf_sch_ports(source, destination, ip_proto, n_proto);
+	return siphash_2u64(rest, (u64)from << 32 | to, &common->key) << 1 | swapped;
 }
 
 /* The flow of a packet: of both directions the same but for the lowest bit. */
@@ -188,68 +200,120 @@ static u64 mf_sch_flow(const struct mf_sch *common,
 {
 	u32 source = headers->source, destination = headers->destination;
 	const void *from = headers->from, *to = headers->to;
+	u32 len = headers->len;
 	bool swapped = false;
-	u64 rest;
+	u64 ends[5];
 	int order;
 
-	if (headers->len) {
-		order = memcmp(from, to, headers->len);
+	if (len == sizeof(__be32))
+		return mf_sch_flow4(common, mf_sch_address4(from),
+				    mf_sch_address4(to), source, destination,
+				    headers->ip_proto, headers->n_proto);
+	if (len) {
+		order = memcmp(from, to, len);
 		swapped = order > 0 || (!order && source > destination);
 	}
 	if (swapped) {
 		swap(from, to);
 		swap(source, destination);
 	}
-	rest = (u64)source << 48 | (u64)destination << 32 |
-	       (u64)headers->ip_proto << 16 | (__force u16)headers->n_proto;
-	return mf_sch_key(common, rest, swapped, from, to, headers->len);
+	ends[0] = mf_sch_ports(source, destination, headers->ip_proto,
+			       headers->n_proto);
+	memcpy(&ends[1], from, len);
+	memcpy((u8 *)&ends[1] + len, to, len);
+	return siphash(ends, sizeof(ends[0]) + 2 * len, &common->key) << 1 | swapped;
+}
+
+/* Room for headers that are not in one piece; the ports stand at the same place in TCP. */
+struct mf_plain4 {
+	struct iphdr ip;
+	__be16 source;
+	__be16 destination;
+};
+
+struct mf_plain6 {
+	struct ipv6hdr ip;
+	__be16 source;
+	__be16 destination;
+};
+
+union mf_plain {
+	struct mf_plain4 ip4;
+	struct mf_plain6 ip6;
+};
+
+/* The headers of a packet that has TCP or UDP directly behind IPv4 without options or
+ * fragments, in the packet or in @room; NULL for others.
+ */
+static const struct mf_plain4 *mf_sch_plain4(const struct sk_buff *skb,
+					     struct mf_plain4 *room)
+{
+	const struct mf_plain4 *head;
+
+	if (skb->protocol != htons(ETH_P_IP))
+		return NULL;
+	head = skb_header_pointer(skb, skb_network_offset(skb), sizeof(*head),
+				  room);
+	if (!head || *(const u8 *)head != 0x45 ||
+	    (head->ip.frag_off & htons(IP_MF | IP_OFFSET)) ||
+	    (head->ip.protocol != IPPROTO_TCP && head->ip.protocol != IPPROTO_UDP))
+		return NULL;
+	return head;
+}
+
+/* The same over IPv6 without options. */
+static const struct mf_plain6 *mf_sch_plain6(const struct sk_buff *skb,
+					     struct mf_plain6 *room)
+{
+	const struct mf_plain6 *head;
+
+	if (skb->protocol != htons(ETH_P_IPV6))
+		return NULL;
+	head = skb_header_pointer(skb, skb_network_offset(skb), sizeof(*head),
+				  room);
+	if (!head || (head->ip.nexthdr != IPPROTO_TCP &&
+		      head->ip.nexthdr != IPPROTO_UDP))
+		return NULL;
+	return head;
 }
 
 /*
  * Reads the headers of TCP or UDP directly behind IP without options or
  * fragments, as the dissector would but sooner; false for other packets.
+ * @room is for its addresses.
  */
-static bool mf_sch_plain(const struct sk_buff *skb, struct mf_headers *headers)
+static bool mf_sch_plain(const struct sk_buff *skb, union mf_plain *room,
+			 struct mf_headers *headers)
 {
-	const u8 *head = skb_network_header(skb);
-	int room = (int)skb_headlen(skb) - skb_network_offset(skb);
-	const struct ipv6hdr *ip6 = (const void *)head;
-	const struct iphdr *ip4 = (const void *)head;
-	const struct udphdr *ports;
-	u32 size;
+	const struct mf_plain4 *ip4 = mf_sch_plain4(skb, &room->ip4);
+	const struct mf_plain6 *ip6 = ip4 ? NULL : mf_sch_plain6(skb, &room->ip6);
 
-	if (skb->protocol == htons(ETH_P_IP)) {
-		size = sizeof(*ip4);
-		if (room < (int)(size + sizeof(__be32)) || *head != 0x45 ||
-		    (ip4->frag_off & htons(IP_MF | IP_OFFSET)))
-			return false;
+	if (ip4)
 		*headers = (struct mf_headers){
-			.from = &ip4->saddr,
-			.to = &ip4->daddr,
-			.len = sizeof(ip4->saddr),
-			.ip_proto = ip4->protocol,
+			.from = &ip4->ip.saddr,
+			.to = &ip4->ip.daddr,
+			.len = sizeof(ip4->ip.saddr),
+			.source = ntohs(ip4->source),
+			.destination = ntohs(ip4->destination),
+			.ip_proto = ip4->ip.protocol,
+			.tcp = sizeof(ip4->ip),
 		};
-	} else if (skb->protocol == htons(ETH_P_IPV6)) {
-		size = sizeof(*ip6);
-		if (room < (int)(size + sizeof(__be32)))
-			return false;
+	else if (ip6)
 		*headers = (struct mf_headers){
-			.from = &ip6->saddr,
-			.to = &ip6->daddr,
-			.len = sizeof(ip6->saddr),
-			.ip_proto = ip6->nexthdr,
+			.from = &ip6->ip.saddr,
+			.to = &ip6->ip.daddr,
+			.len = sizeof(ip6->ip.saddr),
+			.source = ntohs(ip6->source),
+			.destination = ntohs(ip6->destination),
+			.ip_proto = ip6->ip.nexthdr,
+			.tcp = sizeof(ip6->ip),
 		};
-	} else {
+	else
 		return false;
-	}
 	if (headers->ip_proto == IPPROTO_TCP)
-		headers->tcp = skb_network_offset(skb) + size;
-	else if (headers->ip_proto != IPPROTO_UDP)
-		return false;
-	/* At the same place in TCP. */
-	ports = (const void *)(head + size);
-	headers->source = ntohs(ports->source);
-	headers->destination = ntohs(ports->dest);
+		headers->tcp += skb_network_offset(skb);
+	else
+		headers->tcp = 0;
 	headers->n_proto = skb->protocol;
 	headers->protocol = skb->protocol;
 	return true;
@@ -285,6 +349,7 @@ static void mf_sch_dissect(const struct sk_buff *skb, struct flow_keys *keys,
 
 /* Room for addresses that are not in the packet. */
 struct mf_elsewhere {
+	union mf_plain plain;
 	struct flow_keys keys;
 	__be32 from;
 	__be32 to;
@@ -323,29 +388,33 @@ static void mf_sch_read(const struct mf_sch *common, const struct sk_buff *skb,
 			struct mf_elsewhere *elsewhere,
 			struct mf_headers *headers)
 {
-	if (!mf_sch_plain(skb, headers))
+	if (!mf_sch_plain(skb, &elsewhere->plain, headers))
 		mf_sch_dissect(skb, &elsewhere->keys, headers);
 	if (common->nat)
 		mf_sch_untranslate(skb, elsewhere, headers);
+}
+
+static u32 mf_sch_host4(const struct mf_sch *common, u32 address)
+{
+	return address >> (32 - common->prefix) << (32 - common->prefix);
 }
 
 /* The number of the host at @address: for IPv4 the address, for IPv6 a hash. */
 static u32 mf_sch_host(const struct mf_sch *common, const void *address, u32 len)
 {
 	struct in6_addr ip6;
-	__be32 ip4;
 
-	if (len == sizeof(ip4)) {
-		memcpy(&ip4, address, sizeof(ip4));
-		return ntohl(ip4) >> (32 - common->prefix) << (32 - common->prefix);
-	}
+	if (len == sizeof(__be32))
+		return mf_sch_host4(common, mf_sch_address4(address));
 	ipv6_addr_prefix(&ip6, address, common->prefix6);
 	return siphash(&ip6, sizeof(ip6), &common->key);
 }
 
+/* By the bits of the IP header. */
+static const u8 mf_sch_ecns[] = { MF_NOT_ECT, MF_ECT_1, MF_ECT_0, MF_CE };
+
 static u8 mf_sch_ecn(const struct sk_buff *skb, __be16 protocol)
 {
-	static const u8 ecn[] = { MF_NOT_ECT, MF_ECT_1, MF_ECT_0, MF_CE };
 	u8 head[2];
 	const u8 *ip = skb_header_pointer(skb, skb_network_offset(skb),
 					  sizeof(head), head);
@@ -353,9 +422,9 @@ static u8 mf_sch_ecn(const struct sk_buff *skb, __be16 protocol)
 	if (!ip)
 		return MF_NOT_ECT;
 	if (protocol == htons(ETH_P_IP))
-		return ecn[ip[1] & 3];
+		return mf_sch_ecns[ip[1] & 3];
 	if (protocol == htons(ETH_P_IPV6))
-		return ecn[ip[1] >> 4 & 3];
+		return mf_sch_ecns[ip[1] >> 4 & 3];
 	return MF_NOT_ECT;
 }
 
@@ -387,12 +456,11 @@ static s32 mf_sch_payload(const struct sk_buff *skb, __be16 protocol,
 	return (s32)end - (s32)offset;
 }
 
-/* Reads a TCP header: kind and progress. */
-static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
-		       const struct mf_headers *headers,
-		       struct mf_packet *packet, u64 now_ns)
+/* Reads a TCP header at @offset: kind and progress. */
+static noinline void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
+				__be16 protocol, u32 offset,
+				struct mf_packet *packet, u64 now_ns)
 {
-	u32 offset = headers->tcp;
 	struct mf_segment segment;
 	const struct tcphdr *tcp;
 	struct tcphdr header;
@@ -401,8 +469,7 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
 	tcp = skb_header_pointer(skb, offset, sizeof(header), &header);
 	if (!tcp || tcp->doff < sizeof(header) / 4)
 		return;
-	payload = mf_sch_payload(skb, headers->protocol,
-				 offset + tcp->doff * 4);
+	payload = mf_sch_payload(skb, protocol, offset + tcp->doff * 4);
 	segment = (struct mf_segment){
 		.flow = packet->flow,
 		.seq = ntohl(tcp->seq),
@@ -419,6 +486,49 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
 							   &segment, now_ns);
 }
 
+/* Tells the core about any packet. */
+static noinline void mf_sch_describe_any(struct mf_sch *common,
+					 const struct sk_buff *skb,
+					 struct mf_packet *packet, u64 now_ns)
+{
+	struct mf_elsewhere elsewhere;
+	struct mf_headers headers;
+
+	mf_sch_read(common, skb, &elsewhere, &headers);
+	packet->flow = mf_sch_flow(common, &headers);
+	packet->ecn = mf_sch_ecn(skb, headers.protocol);
+	if (common->hosts && headers.len) {
+		packet->src = mf_sch_host(common, headers.from, headers.len);
+		packet->dst = mf_sch_host(common, headers.to, headers.len);
+	}
+	if (headers.tcp && common->connections.entries)
+		mf_sch_tcp(common, skb, headers.protocol, headers.tcp, packet,
+			   now_ns);
+}
+
+/* The same of one that @head is of, as above but in a third of the time. */
+static __always_inline void mf_sch_describe_plain4(struct mf_sch *common,
+						   const struct sk_buff *skb,
+						   const struct mf_plain4 *head,
+						   struct mf_packet *packet,
+						   u64 now_ns)
+{
+	u32 from = ntohl(head->ip.saddr), to = ntohl(head->ip.daddr);
+
+	packet->flow = mf_sch_flow4(common, from, to, ntohs(head->source),
+				    ntohs(head->destination), head->ip.protocol,
+				    htons(ETH_P_IP));
+	packet->ecn = mf_sch_ecns[head->ip.tos & 3];
+	if (common->hosts) {
+		packet->src = mf_sch_host4(common, from);
+		packet->dst = mf_sch_host4(common, to);
+	}
+	if (head->ip.protocol == IPPROTO_TCP && common->connections.entries)
+		mf_sch_tcp(common, skb, htons(ETH_P_IP),
+			   skb_network_offset(skb) + sizeof(head->ip), packet,
+			   now_ns);
+}
+
 /**
  * mf_sch_describe() - tells the core about a packet
  * @common: of the queue discipline
@@ -432,25 +542,23 @@ static void mf_sch_tcp(struct mf_sch *common, const struct sk_buff *skb,
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns)
 {
-	struct mf_elsewhere elsewhere;
-	struct mf_headers headers;
+	const struct mf_plain4 *head = NULL;
+	struct mf_plain4 room;
 
-	mf_sch_read(common, skb, &elsewhere, &headers);
-	*packet = (struct mf_packet){
-		.handle = (void *)skb,
-		.flow = mf_sch_flow(common, &headers),
-		.len = qdisc_pkt_len(skb),
-		.kind = MF_UDP,
-		.ecn = mf_sch_ecn(skb, headers.protocol),
-	};
-	if (common->hosts && headers.len) {
-		packet->src = mf_sch_host(common, headers.from, headers.len);
-		packet->dst = mf_sch_host(common, headers.to, headers.len);
-	}
-	if (common->hosts)
-		packet->mark = skb->mark;
-	if (headers.tcp && common->connections.entries)
-		mf_sch_tcp(common, skb, &headers, packet, now_ns);
+	if (!common->nat)
+		head = mf_sch_plain4(skb, &room);
+	/* One by one: for a struct of this size compilers take a loop. */
+	packet->handle = (void *)skb;
+	packet->progress = 0;
+	packet->len = qdisc_pkt_len(skb);
+	packet->src = 0;
+	packet->dst = 0;
+	packet->mark = common->hosts ? skb->mark : 0;
+	packet->kind = MF_UDP;
+	if (likely(head))
+		mf_sch_describe_plain4(common, skb, head, packet, now_ns);
+	else
+		mf_sch_describe_any(common, skb, packet, now_ns);
 }
 EXPORT_SYMBOL_GPL(mf_sch_describe);
 

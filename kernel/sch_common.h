@@ -22,6 +22,7 @@
  * @sch: the queue discipline
  * @key: of the flow hash, random
  * @connections: progress of TCP connections, where the core asks for it
+ * @packet: the packet that comes, or leaves: on the stack it would be cleared first
  * @to_free: list for packets dropped during the present enqueue, else NULL
  * @pushed_out: packets that had to make room
  * @gone_pkts: victims that the parents do not know of yet
@@ -36,6 +37,7 @@ struct mf_sch {
 	struct Qdisc *sch;
 	siphash_key_t key;
 	struct mf_connections connections;
+	struct mf_packet packet;
 	struct sk_buff **to_free;
 	u64 pushed_out;
 	u32 gone_pkts;
@@ -127,10 +129,9 @@ static __always_inline int mf_sch_offer(struct mf_sch *common,
 					mf_sch_take_t take)
 {
 	struct Qdisc *sch = common->sch;
-	struct mf_packet packet;
 
-	mf_sch_describe(common, skb, &packet, now_ns);
-	if (take(sch, &packet, now_ns) != MF_QUEUED) {
+	mf_sch_describe(common, skb, &common->packet, now_ns);
+	if (take(sch, &common->packet, now_ns) != MF_QUEUED) {
 		qdisc_qstats_overlimit(sch);
 		return qdisc_drop(skb, sch, common->to_free);
 	}

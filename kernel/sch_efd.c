@@ -96,11 +96,9 @@ static int efd_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *efd_dequeue(struct Qdisc *sch)
 {
 	struct efd_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet = mf_efd_dequeue(&q->core, 0);
 
-	if (!mf_efd_dequeue(&q->core, 0, &packet))
-		return NULL;
-	return mf_sch_depart(&q->common, &packet);
+	return packet ? mf_sch_depart(&q->common, packet) : NULL;
 }
 
 static struct sk_buff *efd_peek(struct Qdisc *sch)
@@ -251,10 +249,10 @@ static int efd_init(struct Qdisc *sch, struct nlattr *opt,
 static void efd_reset(struct Qdisc *sch)
 {
 	struct efd_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet;
 
-	while (mf_efd_dequeue(&q->core, 0, &packet))
-		rtnl_kfree_skbs(packet.handle, packet.handle);
+	while ((packet = mf_efd_dequeue(&q->core, 0)))
+		rtnl_kfree_skbs(packet->handle, packet->handle);
 	mf_efd_reset(&q->core);
 	mf_connections_reset(&q->common.connections);
 	q->common.pushed_out = 0;

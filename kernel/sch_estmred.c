@@ -201,11 +201,9 @@ static int estmred_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *estmred_dequeue(struct Qdisc *sch)
 {
 	struct estmred_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet = mf_estmred_dequeue(&q->core, ktime_get_ns() - q->epoch_ns);
 
-	if (!mf_estmred_dequeue(&q->core, ktime_get_ns() - q->epoch_ns, &packet))
-		return NULL;
-	return mf_sch_depart(&q->common, &packet);
+	return packet ? mf_sch_depart(&q->common, packet) : NULL;
 }
 
 static struct sk_buff *estmred_peek(struct Qdisc *sch)
@@ -393,10 +391,10 @@ static int estmred_init(struct Qdisc *sch, struct nlattr *opt,
 static void estmred_reset(struct Qdisc *sch)
 {
 	struct estmred_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet;
 
-	while (mf_estmred_dequeue(&q->core, ktime_get_ns() - q->epoch_ns, &packet))
-		rtnl_kfree_skbs(packet.handle, packet.handle);
+	while ((packet = mf_estmred_dequeue(&q->core, ktime_get_ns() - q->epoch_ns)))
+		rtnl_kfree_skbs(packet->handle, packet->handle);
 	mf_estmred_reset(&q->core);
 	q->epoch_ns = ktime_get_ns();
 	q->common.pushed_out = 0;

@@ -105,11 +105,9 @@ static int las_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *las_dequeue(struct Qdisc *sch)
 {
 	struct las_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet = mf_las_dequeue(&q->core, ktime_get_ns());
 
-	if (!mf_las_dequeue(&q->core, ktime_get_ns(), &packet))
-		return NULL;
-	return mf_sch_depart(&q->common, &packet);
+	return packet ? mf_sch_depart(&q->common, packet) : NULL;
 }
 
 static struct sk_buff *las_peek(struct Qdisc *sch)
@@ -268,10 +266,10 @@ static int las_init(struct Qdisc *sch, struct nlattr *opt,
 static void las_reset(struct Qdisc *sch)
 {
 	struct las_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet;
 
-	while (mf_las_dequeue(&q->core, 0, &packet))
-		rtnl_kfree_skbs(packet.handle, packet.handle);
+	while ((packet = mf_las_dequeue(&q->core, 0)))
+		rtnl_kfree_skbs(packet->handle, packet->handle);
 	mf_las_reset(&q->core);
 	mf_connections_reset(&q->common.connections);
 	q->common.pushed_out = 0;

@@ -341,14 +341,14 @@ static struct sk_buff *lfq_dequeue(struct Qdisc *sch)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
 	bool was_held = q->core.holds;
+	struct mf_packet *packet = &q->common.packet;
 	u64 now_ns = ktime_get_ns();
-	struct mf_packet packet;
 	struct sk_buff *skb;
 
 	/* What a parent has been shown goes. */
 	if (!was_held && !lfq_may_send(sch, now_ns))
 		return NULL;
-	if (!mf_lfq_dequeue(&q->core, now_ns, &packet))
+	if (!mf_lfq_dequeue(&q->core, now_ns, packet))
 		return NULL;
 	/* While the packet still counts: parents that hear of an empty child forget
 	 * it, and then once more.
@@ -356,11 +356,11 @@ static struct sk_buff *lfq_dequeue(struct Qdisc *sch)
 	if (q->common.gone_pkts)
 		mf_sch_settle(&q->common);
 	if (!was_held)
-		lfq_name(q, &packet);
-	mf_shaper_is_used(&q->shaper, packet.len, now_ns);
-	skb = mf_sch_depart(&q->common, &packet);
+		lfq_name(q, packet);
+	mf_shaper_is_used(&q->shaper, packet->len, now_ns);
+	skb = mf_sch_depart(&q->common, packet);
 	q->memory -= skb->truesize;
-	if (packet.ecn == MF_CE)
+	if (packet->ecn == MF_CE)
 		INET_ECN_set_ce(skb);
 	return skb;
 }

@@ -94,11 +94,9 @@ static int run2c_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 static struct sk_buff *run2c_dequeue(struct Qdisc *sch)
 {
 	struct run2c_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet = mf_run2c_dequeue(&q->core, ktime_get_ns());
 
-	if (!mf_run2c_dequeue(&q->core, ktime_get_ns(), &packet))
-		return NULL;
-	return mf_sch_depart(&q->common, &packet);
+	return packet ? mf_sch_depart(&q->common, packet) : NULL;
 }
 
 static struct sk_buff *run2c_peek(struct Qdisc *sch)
@@ -219,10 +217,10 @@ static int run2c_init(struct Qdisc *sch, struct nlattr *opt,
 static void run2c_reset(struct Qdisc *sch)
 {
 	struct run2c_sched_data *q = qdisc_priv(sch);
-	struct mf_packet packet;
+	const struct mf_packet *packet;
 
-	while (mf_run2c_dequeue(&q->core, 0, &packet))
-		rtnl_kfree_skbs(packet.handle, packet.handle);
+	while ((packet = mf_run2c_dequeue(&q->core, 0)))
+		rtnl_kfree_skbs(packet->handle, packet->handle);
 	mf_run2c_reset(&q->core);
 	mf_connections_reset(&q->common.connections);
 	q->common.pushed_out = 0;

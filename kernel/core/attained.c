@@ -37,34 +37,6 @@ void mf_attained_reset(struct mf_attained *attained)
 }
 EXPORT_SYMBOL_GPL(mf_attained_reset);
 
-static void mf_attained_unlink(struct mf_attained *attained, u32 index)
-{
-	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
-
-	if (flow->older)
-		mf_flow_entry(&attained->flows, flow->older)->newer = flow->newer;
-	else
-		attained->oldest = flow->newer;
-	if (flow->newer)
-		mf_flow_entry(&attained->flows, flow->newer)->older = flow->older;
-	else
-		attained->newest = flow->older;
-}
-
-/* The flow of @index is idle from now on. */
-static void mf_attained_append(struct mf_attained *attained, u32 index)
-{
-	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
-
-	flow->newer = MF_NONE;
-	flow->older = attained->newest;
-	if (attained->newest)
-		mf_flow_entry(&attained->flows, attained->newest)->newer = index;
-	else
-		attained->oldest = index;
-	attained->newest = index;
-}
-
 static void mf_attained_forget(struct mf_attained *attained, u32 index)
 {
 	mf_step();
@@ -165,51 +137,22 @@ void mf_attained_reap(struct mf_attained *attained)
 EXPORT_SYMBOL_GPL(mf_attained_reap);
 
 /**
- * mf_attained_enter() - a packet enters the queue
+ * mf_attained_begin() - a flow begins that is not known
  * @attained: the table
- * @key: of its flow
- * @now_ns: time of the call
+ * @over: its entry where it was given up, else MF_NONE
+ * @key: of the flow
  *
- * Return: index of its flow, whose volume is the caller's to move on.
+ * Return: its index.
  */
-u32 mf_attained_enter(struct mf_attained *attained, u64 key, u64 now_ns)
+u32 mf_attained_begin(struct mf_attained *attained, u32 over, u64 key)
 {
-	u32 index = mf_flow_find(&attained->flows, key);
-	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
-
-	if (index && mf_attained_is_over(attained, flow)) {
-		mf_attained_forget(attained, index);
-		index = MF_NONE;
-	}
-	if (!index) {
-		if (mf_flow_table_is_full(&attained->flows))
-			mf_attained_evict(attained);
-		index = mf_flow_insert(&attained->flows, key);
-		flow = mf_flow_entry(&attained->flows, index);
-	} else if (!flow->queued) {
-		mf_attained_unlink(attained, index);
-	}
-	flow->last_ns = now_ns;
-	flow->queued++;
-	return index;
+	if (over)
+		mf_attained_forget(attained, over);
+	else if (mf_flow_table_is_full(&attained->flows))
+		mf_attained_evict(attained);
+	return mf_flow_insert(&attained->flows, key);
 }
-EXPORT_SYMBOL_GPL(mf_attained_enter);
-
-/**
- * mf_attained_leave() - a packet leaves to be sent
- * @attained: the table
- * @index: of its flow
- * @now_ns: time of the call
- */
-void mf_attained_leave(struct mf_attained *attained, u32 index, u64 now_ns)
-{
-	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
-
-	flow->last_ns = now_ns;
-	if (!--flow->queued)
-		mf_attained_append(attained, index);
-}
-EXPORT_SYMBOL_GPL(mf_attained_leave);
+EXPORT_SYMBOL_GPL(mf_attained_begin);
 
 /**
  * mf_attained_push_out() - the last packet of a flow is dropped

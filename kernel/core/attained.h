@@ -52,8 +52,7 @@ void mf_attained_change(struct mf_attained *attained, u32 size, u64 visit_ns,
 			u64 timeout_ns, struct mf_flow_table *spare);
 void mf_attained_collect(struct mf_attained *attained, u64 now_ns);
 void mf_attained_reap(struct mf_attained *attained);
-u32 mf_attained_enter(struct mf_attained *attained, u64 key, u64 now_ns);
-void mf_attained_leave(struct mf_attained *attained, u32 index, u64 now_ns);
+u32 mf_attained_begin(struct mf_attained *attained, u32 over, u64 key);
 void mf_attained_push_out(struct mf_attained *attained, u32 index);
 
 /* Was @flow idle for too long at the last look, and is as good as unknown? */
@@ -72,6 +71,75 @@ static inline void mf_attained_visit(struct mf_attained *attained, u64 now_ns)
 		mf_attained_collect(attained, now_ns);
 	if (attained->reaps)
 		mf_attained_reap(attained);
+}
+
+/* Takes the flow of @index, which is idle, out of the list. */
+static inline void mf_attained_unlink(struct mf_attained *attained, u32 index)
+{
+	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
+
+	if (flow->older)
+		mf_flow_entry(&attained->flows, flow->older)->newer = flow->newer;
+	else
+		attained->oldest = flow->newer;
+	if (flow->newer)
+		mf_flow_entry(&attained->flows, flow->newer)->older = flow->older;
+	else
+		attained->newest = flow->older;
+}
+
+/* The flow of @index is idle from now on. */
+static inline void mf_attained_append(struct mf_attained *attained, u32 index)
+{
+	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
+
+	flow->newer = MF_NONE;
+	flow->older = attained->newest;
+	if (attained->newest)
+		mf_flow_entry(&attained->flows, attained->newest)->newer = index;
+	else
+		attained->oldest = index;
+	attained->newest = index;
+}
+
+/**
+ * mf_attained_enter() - a packet enters the queue
+ * @attained: the table
+ * @key: of its flow
+ * @now_ns: time of the call
+ *
+ * Return: index of its flow, whose volume is the caller's to move on.
+ */
+static inline u32 mf_attained_enter(struct mf_attained *attained, u64 key, u64 now_ns)
+{
+	u32 index = mf_flow_find(&attained->flows, key);
+	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
+
+	if (!index || mf_attained_is_over(attained, flow)) {
+		index = mf_attained_begin(attained, index, key);
+		flow = mf_flow_entry(&attained->flows, index);
+	} else if (!flow->queued) {
+		mf_attained_unlink(attained, index);
+	}
+	flow->last_ns = now_ns;
+	flow->queued++;
+	return index;
+}
+
+/**
+ * mf_attained_leave() - a packet leaves to be sent
+ * @attained: the table
+ * @index: of its flow
+ * @now_ns: time of the call
+ */
+static inline void mf_attained_leave(struct mf_attained *attained, u32 index,
+				     u64 now_ns)
+{
+	struct mf_flow *flow = mf_flow_entry(&attained->flows, index);
+
+	flow->last_ns = now_ns;
+	if (!--flow->queued)
+		mf_attained_append(attained, index);
 }
 
 /* The flow of @key; one that has moved nothing when it is not known. */

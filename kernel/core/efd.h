@@ -337,22 +337,23 @@ static enum mf_fate mf_efd_enqueue(struct mf_efd *efd, struct mf_packet *packet,
  * mf_efd_dequeue() - hands out the next packet to send
  * @efd: the queue
  * @now_ns: time of the call
- * @packet: where it goes
  *
- * Return: whether there was one.
+ * Return: the packet, as it is until the next one comes; NULL when none waits.
  */
-static bool mf_efd_dequeue(struct mf_efd *efd, u64 now_ns, struct mf_packet *packet)
+static const struct mf_packet *mf_efd_dequeue(struct mf_efd *efd,
+					      u64 now_ns)
 {
 	u32 slot = mf_classes_pop(&efd->classes);
+	const struct mf_packet *packet;
 
 	efd->queue.now_ns = now_ns;
 	if (!slot)
-		return false;
-	*packet = mf_pool_entry(&efd->pool, slot)->packet;
+		return NULL;
+	packet = &mf_pool_entry(&efd->pool, slot)->packet;
 	mf_efd_leave(efd, slot, false);
 	mf_pool_give(&efd->pool, slot);
 	mf_queue_depart(&efd->queue, packet);
-	return true;
+	return packet;
 }
 
 /**

@@ -216,19 +216,20 @@ static enum mf_fate mf_estmred_enqueue(struct mf_estmred *estmred, struct mf_pac
  * mf_estmred_dequeue() - hands out the next packet to send
  * @estmred: the queue
  * @now_ns: time of the call
- * @packet: where it goes
  *
- * Return: whether there was one.
+ * Return: the packet, as it is until the next one comes; NULL when none waits.
  */
-static bool mf_estmred_dequeue(struct mf_estmred *estmred, u64 now_ns, struct mf_packet *packet)
+static const struct mf_packet *mf_estmred_dequeue(struct mf_estmred *estmred,
+						  u64 now_ns)
 {
 	u32 slot = mf_order_pop_first(&estmred->order);
 	bool leaves_some = estmred->order.first != MF_NONE;
+	const struct mf_packet *packet;
 
 	estmred->queue.now_ns = now_ns;
 	if (!slot)
-		return false;
-	*packet = mf_pool_entry(&estmred->pool, slot)->packet;
+		return NULL;
+	packet = &mf_pool_entry(&estmred->pool, slot)->packet;
 	mf_pool_give(&estmred->pool, slot);
 	if (estmred->sampler) {
 		/* The counters still have the packet among those that wait. */
@@ -237,7 +238,7 @@ static bool mf_estmred_dequeue(struct mf_estmred *estmred, u64 now_ns, struct mf
 	}
 	mf_red_depart(&estmred->red, packet->len, leaves_some, now_ns);
 	mf_queue_depart(&estmred->queue, packet);
-	return true;
+	return packet;
 }
 
 /**

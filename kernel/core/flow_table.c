@@ -41,12 +41,6 @@ void mf_flow_table_free(struct mf_flow_table *table)
 }
 EXPORT_SYMBOL_GPL(mf_flow_table_free);
 
-static u32 *mf_flow_bucket(const struct mf_flow_table *table, u64 key)
-{
-	/* Fibonacci hashing: the direction, in the lowest bit, counts too. */
-	return &table->buckets[(key * 0x9e3779b97f4a7c15ULL) >> table->shift];
-}
-
 /**
  * mf_flow_table_reset() - forgets every flow
  * @table: the table
@@ -92,68 +86,3 @@ void mf_flow_table_move(struct mf_flow_table *table,
 	*larger = old;
 }
 EXPORT_SYMBOL_GPL(mf_flow_table_move);
-
-/**
- * mf_flow_find() - looks a flow up
- * @table: the table
- * @key: key of the flow
- *
- * Return: its index, MF_NONE when it is not there.
- */
-u32 mf_flow_find(const struct mf_flow_table *table, u64 key)
-{
-	u32 index = *mf_flow_bucket(table, key);
-
-	while (index && table->flows[index].key != key) {
-		mf_step();
-		index = table->flows[index].next;
-	}
-	return index;
-}
-EXPORT_SYMBOL_GPL(mf_flow_find);
-
-/**
- * mf_flow_insert() - puts a flow into the table, all zero but for its key
- * @table: the table
- * @key: key of the flow, which is not there
- *
- * Return: its index, MF_NONE when the table is full.
- */
-u32 mf_flow_insert(struct mf_flow_table *table, u64 key)
-{
-	u32 *head = mf_flow_bucket(table, key);
-	u32 index = table->free;
-
-	if (mf_flow_table_is_full(table))
-		return MF_NONE;
-	if (index)
-		table->free = table->flows[index].next;
-	else
-		index = ++table->used;
-	table->flows[index] = (struct mf_flow){ .key = key, .next = *head };
-	*head = index;
-	if (++table->len > table->most)
-		table->most = table->len;
-	return index;
-}
-EXPORT_SYMBOL_GPL(mf_flow_insert);
-
-/**
- * mf_flow_remove() - takes a flow out of the table
- * @table: the table
- * @index: of the flow
- */
-void mf_flow_remove(struct mf_flow_table *table, u32 index)
-{
-	u32 *link = mf_flow_bucket(table, table->flows[index].key);
-
-	while (*link != index) {
-		mf_step();
-		link = &table->flows[*link].next;
-	}
-	*link = table->flows[index].next;
-	table->flows[index].next = table->free;
-	table->free = index;
-	table->len--;
-}
-EXPORT_SYMBOL_GPL(mf_flow_remove);

@@ -67,9 +67,6 @@ void mf_flow_table_free(struct mf_flow_table *table);
 void mf_flow_table_reset(struct mf_flow_table *table);
 void mf_flow_table_move(struct mf_flow_table *table,
 			struct mf_flow_table *larger);
-u32 mf_flow_find(const struct mf_flow_table *table, u64 key);
-u32 mf_flow_insert(struct mf_flow_table *table, u64 key);
-void mf_flow_remove(struct mf_flow_table *table, u32 index);
 
 static inline struct mf_flow *mf_flow_entry(const struct mf_flow_table *table,
 					    u32 index)
@@ -80,6 +77,89 @@ static inline struct mf_flow *mf_flow_entry(const struct mf_flow_table *table,
 static inline bool mf_flow_table_is_full(const struct mf_flow_table *table)
 {
 	return table->len >= table->size;
+}
+
+/* Head of the chain that a flow of @key is in. */
+static inline u32 *mf_flow_bucket(const struct mf_flow_table *table, u64 key)
+{
+	/* Fibonacci hashing: the direction, in the lowest bit, counts too. */
+	return &table->buckets[(key * 0x9e3779b97f4a7c15ULL) >> table->shift];
+}
+
+/**
+ * mf_flow_find() - looks a flow up
+ * @table: the table
+ * @key: key of the flow
+ *
+ * Return: its index, MF_NONE when it is not there.
+ */
+static inline u32 mf_flow_find(const struct mf_flow_table *table, u64 key)
+{
+	u32 index = *mf_flow_bucket(table, key);
+
+	while (index && table->flows[index].key != key) {
+		mf_step();
+		index = table->flows[index].next;
+	}
+	return index;
+}
+
+/**
+ * mf_flow_insert() - puts a flow into the table, all zero but for its key
+ * @table: the table
+ * @key: key of the flow, which is not there
+ *
+ * Return: its index, MF_NONE when the table is full.
+ */
+static inline u32 mf_flow_insert(struct mf_flow_table *table, u64 key)
+{
+	u32 *head = mf_flow_bucket(table, key);
+	u32 index = table->free;
+	struct mf_flow *flow;
+
+	if (mf_flow_table_is_full(table))
+		return MF_NONE;
+	if (index)
+		table->free = table->flows[index].next;
+	else
+		index = ++table->used;
+	flow = &table->flows[index];
+	/* One by one: for a struct of this size compilers take a loop. */
+	flow->key = key;
+	flow->volume.count = 0;
+	flow->volume.numbers[0] = 0;
+	flow->volume.numbers[1] = 0;
+	flow->last_ns = 0;
+	flow->queued = 0;
+	flow->next = *head;
+	flow->newer = MF_NONE;
+	flow->older = MF_NONE;
+	flow->faded = 0;
+	flow->spared = 0;
+	*head = index;
+	if (++table->len > table->most)
+		table->most = table->len;
+	return index;
+}
+
+/**
+ * mf_flow_remove() - takes a flow out of the table
+ * @table: the table
+ * @index: of the flow
+ */
+static inline void mf_flow_remove(struct mf_flow_table *table, u32 index)
+{
+	struct mf_flow *flow = &table->flows[index];
+	u32 *link = mf_flow_bucket(table, flow->key);
+
+	while (*link != index) {
+		mf_step();
+		link = &table->flows[*link].next;
+	}
+	*link = flow->next;
+	flow->next = table->free;
+	table->free = index;
+	table->len--;
 }
 
 #endif

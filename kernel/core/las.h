@@ -333,12 +333,13 @@ static enum mf_fate mf_las_enqueue(struct mf_las *las, struct mf_packet *packet,
  * mf_las_dequeue() - hands out the next packet to send
  * @las: the queue
  * @now_ns: time of the call
- * @packet: where it goes
  *
- * Return: whether there was one.
+ * Return: the packet, as it is until the next one comes; NULL when none waits.
  */
-static bool mf_las_dequeue(struct mf_las *las, u64 now_ns, struct mf_packet *packet)
+static const struct mf_packet *mf_las_dequeue(struct mf_las *las,
+					      u64 now_ns)
 {
+	const struct mf_packet *packet;
 	struct mf_entry *entry;
 	u32 slot;
 
@@ -346,13 +347,13 @@ static bool mf_las_dequeue(struct mf_las *las, u64 now_ns, struct mf_packet *pac
 	mf_attained_visit(&las->attained, now_ns);
 	slot = mf_order_pop_first(&las->order);
 	if (!slot)
-		return false;
+		return NULL;
 	entry = mf_pool_entry(&las->pool, slot);
-	*packet = entry->packet;
+	packet = &entry->packet;
 	mf_attained_leave(&las->attained, entry->flow, now_ns);
 	mf_pool_give(&las->pool, slot);
 	mf_queue_depart(&las->queue, packet);
-	return true;
+	return packet;
 }
 
 /**

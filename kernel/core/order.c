@@ -59,41 +59,6 @@ void mf_pool_move(struct mf_pool *pool, struct mf_pool *larger)
 EXPORT_SYMBOL_GPL(mf_pool_move);
 
 /**
- * mf_pool_take() - puts a packet into a pool
- * @pool: the pool
- * @packet: the packet
- *
- * Return: its index, MF_NONE when the pool is full.
- */
-u32 mf_pool_take(struct mf_pool *pool, const struct mf_packet *packet)
-{
-	u32 slot = pool->free;
-
-	if (slot)
-		pool->free = pool->entries[slot].next;
-	else if (pool->used < pool->size)
-		slot = ++pool->used;
-	else
-		return MF_NONE;
-	pool->entries[slot].packet = *packet;
-	pool->entries[slot].flow = MF_NONE;
-	return slot;
-}
-EXPORT_SYMBOL_GPL(mf_pool_take);
-
-/**
- * mf_pool_give() - frees the entry of a packet
- * @pool: the pool
- * @slot: index of the packet, which is in no order any more
- */
-void mf_pool_give(struct mf_pool *pool, u32 slot)
-{
-	pool->entries[slot].next = pool->free;
-	pool->free = slot;
-}
-EXPORT_SYMBOL_GPL(mf_pool_give);
-
-/**
  * mf_order_init() - makes an empty order
  * @order: the order
  * @pool: where its packets are
@@ -121,22 +86,6 @@ static u32 mf_order_draw(struct mf_order *order)
 	x ^= x << 5;
 	order->random = x;
 	return x;
-}
-
-/* The place of @slot in the treap goes to @heir, which may be MF_NONE. */
-static void mf_order_replace(struct mf_order *order, u32 slot, u32 heir)
-{
-	struct mf_entry *entries = order->pool->entries;
-	u32 parent = entries[slot].parent;
-
-	if (!parent)
-		order->root = heir;
-	else if (entries[parent].left == slot)
-		entries[parent].left = heir;
-	else
-		entries[parent].right = heir;
-	if (heir)
-		entries[heir].parent = parent;
 }
 
 /* Lifts @slot above its parent: a rotation that keeps the order. */
@@ -167,11 +116,6 @@ static u32 mf_order_above(const struct mf_order *order, u64 key)
 	const struct mf_entry *entries = order->pool->entries;
 	u32 above = order->root;
 
-	/* Both ends first: where most packets go. */
-	if (mf_order_key(order, &entries[order->last]) <= key)
-		return order->last;
-	if (key < mf_order_key(order, &entries[order->first]))
-		return order->first;
 	for (;;) {
 		const struct mf_entry *entry = &entries[above];
 		u32 below = mf_order_key(order, entry) <= key ? entry->right :
@@ -184,52 +128,42 @@ static u32 mf_order_above(const struct mf_order *order, u64 key)
 	}
 }
 
-/* Puts @slot between @prev and @next of the list. */
-static void mf_order_link(struct mf_order *order, u32 slot, u32 prev, u32 next)
-{
-	struct mf_entry *entries = order->pool->entries;
-
-	entries[slot].prev = prev;
-	entries[slot].next = next;
-	if (prev)
-		entries[prev].next = slot;
-	else
-		order->first = slot;
-	if (next)
-		entries[next].prev = slot;
-	else
-		order->last = slot;
-	order->len++;
-}
-
-/**
- * mf_order_push() - puts a packet into its place
- * @order: the order
- * @slot: index of the packet in the pool
- * @key: what it is sorted by: behind every packet of the same or a smaller one
+/* Puts @slot into the treap at the end where @end is and nobody is beyond it; those
+ * of lower weight on the way up go below it.
  */
-void mf_order_push(struct mf_order *order, u32 slot, u64 key)
+static void mf_order_sort_end(struct mf_order *order, u32 slot, u32 end, bool last)
 {
 	struct mf_entry *entries = order->pool->entries;
 	struct mf_entry *entry = &entries[slot];
-	u32 above;
+	u32 above = end, below = MF_NONE;
 
-	entry->key = key;
-	entry->faded = order->faded;
-	if (!order->sorted) {
-		mf_order_link(order, slot, order->last, MF_NONE);
-		return;
+	while (above && entries[above].weight < entry->weight) {
+		mf_step();
+		below = above;
+		above = entries[above].parent;
 	}
+	entry->parent = above;
+	entry->left = last ? below : MF_NONE;
+	entry->right = last ? MF_NONE : below;
+	if (below)
+		entries[below].parent = slot;
+	if (!above)
+		order->root = slot;
+	else if (last)
+		entries[above].right = slot;
+	else
+		entries[above].left = slot;
+}
+
+/* Puts @slot into the treap between others. */
+static void mf_order_sort_between(struct mf_order *order, u32 slot, u64 key)
+{
+	struct mf_entry *entries = order->pool->entries;
+	struct mf_entry *entry = &entries[slot];
+	u32 above = mf_order_above(order, key);
+
 	entry->left = MF_NONE;
 	entry->right = MF_NONE;
-	entry->parent = MF_NONE;
-	entry->weight = mf_order_draw(order);
-	if (!order->len) {
-		order->root = slot;
-		mf_order_link(order, slot, MF_NONE, MF_NONE);
-		return;
-	}
-	above = mf_order_above(order, key);
 	entry->parent = above;
 	if (mf_order_key(order, &entries[above]) <= key) {
 		entries[above].right = slot;
@@ -243,54 +177,28 @@ void mf_order_push(struct mf_order *order, u32 slot, u64 key)
 		mf_order_lift(order, slot);
 	}
 }
-EXPORT_SYMBOL_GPL(mf_order_push);
 
 /**
- * mf_order_pop_first() - takes the packet to be sent next out of the order
+ * mf_order_sort() - puts a packet into its place in a sorted order
  * @order: the order
- *
- * Return: its index, still in the pool; MF_NONE when there is none.
+ * @slot: index of the packet in the pool, whose key is set
  */
-u32 mf_order_pop_first(struct mf_order *order)
+void mf_order_sort(struct mf_order *order, u32 slot)
 {
 	struct mf_entry *entries = order->pool->entries;
-	u32 slot = order->first;
+	u32 first = order->first, last = order->last;
+	u64 key = entries[slot].key;
 
-	if (!slot)
-		return MF_NONE;
-	if (order->sorted)
-		mf_order_replace(order, slot, entries[slot].right);
-	order->first = entries[slot].next;
-	if (order->first)
-		entries[order->first].prev = MF_NONE;
-	else
-		order->last = MF_NONE;
-	order->len--;
-	return slot;
+	entries[slot].weight = mf_order_draw(order);
+	/* Both ends first: where most packets go. */
+	if (!last || mf_order_key(order, &entries[last]) <= key) {
+		mf_order_sort_end(order, slot, last, true);
+		mf_order_link(order, slot, last, MF_NONE);
+	} else if (key < mf_order_key(order, &entries[first])) {
+		mf_order_sort_end(order, slot, first, false);
+		mf_order_link(order, slot, MF_NONE, first);
+	} else {
+		mf_order_sort_between(order, slot, key);
+	}
 }
-EXPORT_SYMBOL_GPL(mf_order_pop_first);
-
-/**
- * mf_order_pop_last() - takes the packet to be dropped first out of the order
- * @order: the order
- *
- * Return: its index, still in the pool; MF_NONE when there is none.
- */
-u32 mf_order_pop_last(struct mf_order *order)
-{
-	struct mf_entry *entries = order->pool->entries;
-	u32 slot = order->last;
-
-	if (!slot)
-		return MF_NONE;
-	if (order->sorted)
-		mf_order_replace(order, slot, entries[slot].left);
-	order->last = entries[slot].prev;
-	if (order->last)
-		entries[order->last].next = MF_NONE;
-	else
-		order->first = MF_NONE;
-	order->len--;
-	return slot;
-}
-EXPORT_SYMBOL_GPL(mf_order_pop_last);
+EXPORT_SYMBOL_GPL(mf_order_sort);

@@ -60,8 +60,6 @@ int mf_pool_init(struct mf_pool *pool, u32 size);
 void mf_pool_free(struct mf_pool *pool);
 void mf_pool_reset(struct mf_pool *pool);
 void mf_pool_move(struct mf_pool *pool, struct mf_pool *larger);
-u32 mf_pool_take(struct mf_pool *pool, const struct mf_packet *packet);
-void mf_pool_give(struct mf_pool *pool, u32 slot);
 
 /**
  * struct mf_order - packets of a pool in their order
@@ -87,9 +85,7 @@ struct mf_order {
 
 void mf_order_init(struct mf_order *order, struct mf_pool *pool, bool sorted,
 		   u32 seed);
-void mf_order_push(struct mf_order *order, u32 slot, u64 key);
-u32 mf_order_pop_first(struct mf_order *order);
-u32 mf_order_pop_last(struct mf_order *order);
+void mf_order_sort(struct mf_order *order, u32 slot);
 
 static inline struct mf_entry *mf_pool_entry(const struct mf_pool *pool,
 					     u32 slot)
@@ -102,6 +98,140 @@ static inline u64 mf_order_key(const struct mf_order *order,
 			       const struct mf_entry *entry)
 {
 	return mf_inflated_faded(entry->key, order->faded - entry->faded);
+}
+
+/**
+ * mf_pool_take() - puts a packet into a pool
+ * @pool: the pool
+ * @packet: the packet
+ *
+ * Return: its index, MF_NONE when the pool is full.
+ */
+static inline u32 mf_pool_take(struct mf_pool *pool, const struct mf_packet *packet)
+{
+	u32 slot = pool->free;
+
+	if (slot)
+		pool->free = pool->entries[slot].next;
+	else if (pool->used < pool->size)
+		slot = ++pool->used;
+	else
+		return MF_NONE;
+	pool->entries[slot].packet = *packet;
+	pool->entries[slot].flow = MF_NONE;
+	return slot;
+}
+
+/**
+ * mf_pool_give() - frees the entry of a packet
+ * @pool: the pool
+ * @slot: index of the packet, which is in no order any more; its descriptor stays
+ *	until the entry is taken again
+ */
+static inline void mf_pool_give(struct mf_pool *pool, u32 slot)
+{
+	pool->entries[slot].next = pool->free;
+	pool->free = slot;
+}
+
+/* The place of @slot in the treap goes to @heir, which may be MF_NONE. */
+static inline void mf_order_replace(struct mf_order *order, u32 slot, u32 heir)
+{
+	struct mf_entry *entries = order->pool->entries;
+	u32 parent = entries[slot].parent;
+
+	if (!parent)
+		order->root = heir;
+	else if (entries[parent].left == slot)
+		entries[parent].left = heir;
+	else
+		entries[parent].right = heir;
+	if (heir)
+		entries[heir].parent = parent;
+}
+
+/* Puts @slot between @prev and @next of the list. */
+static inline void mf_order_link(struct mf_order *order, u32 slot, u32 prev, u32 next)
+{
+	struct mf_entry *entries = order->pool->entries;
+
+	entries[slot].prev = prev;
+	entries[slot].next = next;
+	if (prev)
+		entries[prev].next = slot;
+	else
+		order->first = slot;
+	if (next)
+		entries[next].prev = slot;
+	else
+		order->last = slot;
+	order->len++;
+}
+
+/**
+ * mf_order_push() - puts a packet into its place
+ * @order: the order
+ * @slot: index of the packet in the pool
+ * @key: what it is sorted by: behind every packet of the same or a smaller one
+ */
+static inline void mf_order_push(struct mf_order *order, u32 slot, u64 key)
+{
+	struct mf_entry *entry = mf_pool_entry(order->pool, slot);
+
+	entry->key = key;
+	entry->faded = order->faded;
+	if (order->sorted)
+		mf_order_sort(order, slot);
+	else
+		mf_order_link(order, slot, order->last, MF_NONE);
+}
+
+/**
+ * mf_order_pop_first() - takes the packet to be sent next out of the order
+ * @order: the order
+ *
+ * Return: its index, still in the pool; MF_NONE when there is none.
+ */
+static inline u32 mf_order_pop_first(struct mf_order *order)
+{
+	struct mf_entry *entries = order->pool->entries;
+	u32 slot = order->first;
+
+	if (!slot)
+		return MF_NONE;
+	if (order->sorted)
+		mf_order_replace(order, slot, entries[slot].right);
+	order->first = entries[slot].next;
+	if (order->first)
+		entries[order->first].prev = MF_NONE;
+	else
+		order->last = MF_NONE;
+	order->len--;
+	return slot;
+}
+
+/**
+ * mf_order_pop_last() - takes the packet to be dropped first out of the order
+ * @order: the order
+ *
+ * Return: its index, still in the pool; MF_NONE when there is none.
+ */
+static inline u32 mf_order_pop_last(struct mf_order *order)
+{
+	struct mf_entry *entries = order->pool->entries;
+	u32 slot = order->last;
+
+	if (!slot)
+		return MF_NONE;
+	if (order->sorted)
+		mf_order_replace(order, slot, entries[slot].left);
+	order->last = entries[slot].prev;
+	if (order->last)
+		entries[order->last].next = MF_NONE;
+	else
+		order->first = MF_NONE;
+	order->len--;
+	return slot;
 }
 
 #endif

@@ -35,28 +35,6 @@ void mf_queue_limit(struct mf_queue *queue, u64 limit, bool bytes)
 EXPORT_SYMBOL_GPL(mf_queue_limit);
 
 /**
- * mf_queue_receive() - first of every enqueue
- * @queue: the queue
- * @packet: the arriving packet
- * @now_ns: time of the call
- *
- * Return: MF_FULL, and the packet counted as dropped, when it exceeds the
- * limit by itself: nobody else has to go for it. Else MF_QUEUED: go on.
- */
-enum mf_fate mf_queue_receive(struct mf_queue *queue, struct mf_packet *packet,
-			      u64 now_ns)
-{
-	packet->arrival_ns = now_ns;
-	queue->now_ns = now_ns;
-	queue->sorted = false;
-	mf_count_add(&queue->stats.received, packet->len);
-	if (packet->len > queue->limit_bytes)
-		return mf_queue_refuse(queue, packet, MF_FULL);
-	return MF_QUEUED;
-}
-EXPORT_SYMBOL_GPL(mf_queue_receive);
-
-/**
  * mf_queue_refuse() - the arriving packet is dropped without having waited
  * @queue: the queue
  * @packet: the arriving packet

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The accounting that all cores share, in packets and bytes, so that
- *   received = enqueued + dropped before
+ *   received = enqueued + dropped before, which is not counted once more
  *   backlog  = enqueued - dequeued - dropped after
  * Same as crates/qdisc/src/base.rs.
  */
@@ -37,7 +37,6 @@ struct mf_count {
 
 /* Counters since the queue was made or reset. */
 struct mf_stats {
-	struct mf_count received;
 	struct mf_count enqueued;
 	struct mf_count dropped_before;
 	struct mf_count dropped_after;
@@ -118,13 +117,31 @@ static inline bool mf_queue_is_over(const struct mf_queue *queue)
 
 u32 mf_limit_pkts(u64 limit, bool bytes);
 void mf_queue_limit(struct mf_queue *queue, u64 limit, bool bytes);
-enum mf_fate mf_queue_receive(struct mf_queue *queue, struct mf_packet *packet,
-			      u64 now_ns);
 enum mf_fate mf_queue_refuse(struct mf_queue *queue,
 			     const struct mf_packet *packet,
 			     enum mf_fate reason);
 void mf_queue_discard(struct mf_queue *queue, const struct mf_packet *victim,
 		      enum mf_fate reason);
+
+/**
+ * mf_queue_receive() - first of every enqueue
+ * @queue: the queue
+ * @packet: the arriving packet
+ * @now_ns: time of the call
+ *
+ * Return: MF_FULL, and the packet counted as dropped, when it exceeds the
+ * limit by itself: nobody else has to go for it. Else MF_QUEUED: go on.
+ */
+static inline enum mf_fate mf_queue_receive(struct mf_queue *queue,
+					    struct mf_packet *packet, u64 now_ns)
+{
+	packet->arrival_ns = now_ns;
+	queue->now_ns = now_ns;
+	queue->sorted = false;
+	if (packet->len > queue->limit_bytes)
+		return mf_queue_refuse(queue, packet, MF_FULL);
+	return MF_QUEUED;
+}
 
 /* The arriving packet enters the queue. */
 static inline void mf_queue_accept(struct mf_queue *queue,

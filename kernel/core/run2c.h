@@ -321,13 +321,13 @@ static enum mf_fate mf_run2c_enqueue(struct mf_run2c *run2c, struct mf_packet *p
  * mf_run2c_dequeue() - hands out the next packet to send
  * @run2c: the queue
  * @now_ns: time of the call
- * @packet: where it goes
  *
- * Return: whether there was one.
+ * Return: the packet, as it is until the next one comes; NULL when none waits.
  */
-static bool mf_run2c_dequeue(struct mf_run2c *run2c, u64 now_ns,
-			     struct mf_packet *packet)
+static const struct mf_packet *mf_run2c_dequeue(struct mf_run2c *run2c,
+						u64 now_ns)
 {
+	const struct mf_packet *packet;
 	struct mf_entry *entry;
 	u32 slot;
 
@@ -335,14 +335,14 @@ static bool mf_run2c_dequeue(struct mf_run2c *run2c, u64 now_ns,
 	mf_attained_visit(&run2c->attained, now_ns);
 	slot = mf_classes_pop(&run2c->classes);
 	if (!slot)
-		return false;
+		return NULL;
 	entry = mf_pool_entry(&run2c->pool, slot);
-	*packet = entry->packet;
+	packet = &entry->packet;
 	if (entry->flow)
 		mf_attained_leave(&run2c->attained, entry->flow, now_ns);
 	mf_pool_give(&run2c->pool, slot);
 	mf_queue_depart(&run2c->queue, packet);
-	return true;
+	return packet;
 }
 
 /**

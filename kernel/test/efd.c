@@ -94,7 +94,11 @@ static enum mf_fate enqueue(void *core, struct mf_packet *packet, u64 now)
 
 static bool dequeue(void *core, u64 now, struct mf_packet *packet)
 {
-	return mf_efd_dequeue(core, now, packet);
+	const struct mf_packet *sent = mf_efd_dequeue(core, now);
+
+	if (sent)
+		*packet = *sent;
+	return sent;
 }
 
 static const struct mf_packet *peek(const void *core)

@@ -45,11 +45,21 @@ def ring(flows: int, length: int):
     return sender, memory
 
 
-def send(sender: socket.socket, memory: mmap.mmap, first: int, count: int, length: int) -> None:
-    """Sends some of the frames."""
+def ready(memory: mmap.mmap, first: int, count: int, length: int) -> None:
+    """Some of the frames are to be sent by the next call."""
     for slot in range(first, first + count):
         struct.pack_into("II", memory, slot * FRAME_SIZE, TP_STATUS_SEND_REQUEST, length)
-    sender.send(b"")
+
+
+def set_up(leaf: str, waits: bool) -> None:
+    """The device, and the discipline below ``prio``, or ``netem`` where packets wait."""
+    frames.ip(f"link add {DEVICE} type dummy")
+    frames.ip(f"link set {DEVICE} up")
+    if waits:
+        tc(f"qdisc add dev {DEVICE} root handle 1: netem delay {DELAY_S}s limit {2 * WAITING}")
+    else:
+        tc(f"qdisc add dev {DEVICE} root handle 1: prio bands 2 priomap{16 * ' 0'}")
+    tc(f"qdisc add dev {DEVICE} parent 1:1 handle 10: {leaf}")
 
 
 def run(settings: dict) -> dict:
@@ -58,18 +68,13 @@ def run(settings: dict) -> dict:
     It is below another: at the root of an idle device fq_codel and sfq are passed by. Below ``prio`` a packet leaves at
     once. With ``waits`` WAITING packets meet below ``netem``, which gives them on when all are due, then all leave.
     """
-    frames.ip(f"link add {DEVICE} type dummy")
-    frames.ip(f"link set {DEVICE} up")
-    if settings["waits"]:
-        tc(f"qdisc add dev {DEVICE} root handle 1: netem delay {DELAY_S}s limit {2 * WAITING}")
-    else:
-        tc(f"qdisc add dev {DEVICE} root handle 1: prio bands 2 priomap{16 * ' 0'}")
-    tc(f"qdisc add dev {DEVICE} parent 1:1 handle 10: {settings['leaf']}")
+    set_up(settings["leaf"], settings["waits"])
     count = WAITING if settings["waits"] else FRAMES
     sender, memory = ring(settings["flows"], settings["length"])
     for _ in range(settings["rounds"]):
         for first in range(0, FRAMES, count):
-            send(sender, memory, first, count, settings["length"])
+            ready(memory, first, count, settings["length"])
+            sender.send(b"")
             if settings["waits"]:
                 time.sleep(2 * DELAY_S)  # netem parts packets from their socket: the call does not wait for them
     return {"shown": frames.tc(f"-s qdisc show dev {DEVICE}")}
