@@ -1,14 +1,16 @@
 """CPU time of Mayfly and of the programs one would use in its place, on the same input, as ratios.
 
-    python benchmarks/performance.py [--peers ENVIRONMENT] [--runs 5] [--only WORD] [--write docs/performance.md]
+    python benchmarks/performance.py [--peers ENVIRONMENT] [--runs 5] [--only PART] [--write docs/performance.md]
 
-Peers that are not installed are left out: Debian's `ns2 libns3-dev g++ tcptrace argus-server argus-client tshark`, and
-of PyPI `ns3` and `nfstream` in an environment of their own, named by `--peers` (`pip install --no-deps ns3`).
+Peers that are not installed are left out: Debian's `ns2 libns3-dev g++ tcptrace argus-server argus-client tshark
+suricata`, and of PyPI `ns3` and `nfstream` in an environment of their own, named by `--peers` (`pip install --no-deps
+ns3`).
 
-CPU time is user and system time of the whole finished process. The programs of a table run in turns, A B C A B C, and
-the least of each counts: the runs are alike, so what slows one down is the rest of the machine. What each produced is
-compared before anything is printed. Cells of ratios are bold where the peer is faster. `--write` puts the tables into a
-page, between the comments that name this file.
+CPU time is user and system time of the whole finished process, memory its largest resident set. The programs of a table
+run in turns, A B C A B C, and the least of each counts: the runs are alike, so what slows one down is the rest of the
+machine. What each produced is compared before anything is printed. Cells of ratios are bold where the peer is faster.
+`--write` puts each part into the page as soon as it is measured, between the comments that name it. A part that fails
+says so in its place, the rest goes on, and the status is 1. Parts in `NAMED` run only when `--only` names them.
 """
 
 import datetime
@@ -22,18 +24,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import captures
+import large_runs
 import peers
 import polars as pl
 import queues
 import typer
 import wlan
-from processes import HERE, cpu, lines, ns3_program
+from page_parts import put
+from processes import HERE, Spent, lines, ns3_program, spent
 
 import mayfly
 from mayfly.simulate.run import workload
@@ -42,7 +48,6 @@ ROOT = HERE.parent
 EXAMPLES = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples"
 MAYFLY = ROOT / ".venv/bin/mayfly"
 OFFICE = ROOT / "captures/office.pcap.gz"
-BEGIN, END = "<!-- benchmarks/performance.py: begin -->", "<!-- benchmarks/performance.py: end -->"
 WIRED_S, SHORT_S, NS3_S = 1000, 20, 400
 CELL_S, CELL_WARM_UP_S = 10, 3
 NS3_WIRED = "point-to-point", "internet", "traffic-control", "network", "core"
@@ -259,6 +264,14 @@ def readers(place: Place, runs: int) -> Iterator[Table]:
         yield reader(place, name, least, runs)
 
 
+def longer(place: Place) -> Path:
+    """The capture of four million packets, made where it is not there."""
+    path = place.folder / "longer.pcap"
+    if not path.exists():
+        captures.repeated([OFFICE], PACKETS[path.name], path)
+    return path
+
+
 def reader(place: Place, name: str, least: int, runs: int) -> Table:
     """A capture of at least so many packets into its connections."""
     path = place.folder / name
@@ -288,8 +301,9 @@ def reader(place: Place, name: str, least: int, runs: int) -> Table:
         Program("argus", ["argus", "-X", "-w", "argus.out", "-r", path.name], lambda _: argus_records(place.folder)),
         Program("tcptrace", ["tcptrace", "-l", "-r", "-n", path.name], tcptrace),
         Program("tshark", ["tshark", "-q", "-z", "conv,tcp", "-r", path.name], tshark),
+        Program("suricata", [*SURICATA, "-r", path.name], lambda _: suricata_flows(place.folder)),
     ]
-    missing = [name for name in ("argus", "tcptrace", "tshark") if shutil.which(name) is None]
+    missing = [name for name in ("argus", "tcptrace", "tshark", "suricata") if shutil.which(name) is None]
     missing += [] if shutil.which("ra") else ["argus"]  # which reads what argus writes
     programs = [row for row in programs if row.name not in missing]
     if place.environment is not None and list(place.environment.glob("lib/python3*/site-packages/nfstream")):
@@ -328,6 +342,17 @@ def argus_records(folder: Path) -> Figures:
     return {"TCP records": sum(line.strip() == "6" for line in printed.splitlines())}
 
 
+SURICATA = ["suricata", "-c", HERE / "suricata.yaml", "-S", "/dev/null", "-k", "none", "--runmode", "single", "-l", "."]
+
+
+def suricata_flows(folder: Path) -> Figures:
+    """Records of TCP in what Suricata wrote."""
+    with (folder / "eve.json").open() as records:
+        found = sum(json.loads(line).get("proto") == "TCP" for line in records)
+    (folder / "eve.json").unlink()  # a further run would append to it
+    return {"TCP connections": found}
+
+
 TABLES = {
     "ns2": against_ns2,
     "permanent": permanent,
@@ -340,23 +365,25 @@ TABLES = {
 
 @dataclass
 class Measured:
-    """CPU seconds of every run by row, and what each program produced."""
+    """CPU seconds of every run by row, what each program produced, and the most memory it took, bytes."""
 
     seconds: dict[str, list[float]]
     figures: dict[str, Figures]
+    memory: dict[str, int]
 
 
 def measure(table: Table, folder: Path) -> Measured:
     """All runs of a table, in turns."""
-    found = Measured({}, {})
+    found = Measured({}, {}, {})
     for _ in range(table.runs):
         for program in table.programs:
-            spent, printed = cpu(program.command, folder)
-            found.seconds.setdefault(program.name, []).append(spent)
-            found.figures[program.name] = program.produced(printed)
+            done: Spent = spent(program.command, folder)
+            found.seconds.setdefault(program.name, []).append(done.cpu_s)
+            found.memory[program.name] = max(found.memory.get(program.name, 0), done.memory_bytes)
+            found.figures[program.name] = program.produced(done.printed)
             if program.part is not None:
                 name, part_s = program.part
-                found.seconds.setdefault(name, []).append(part_s(printed))
+                found.seconds.setdefault(name, []).append(part_s(done.printed))
     return found
 
 
@@ -367,7 +394,7 @@ def check(table: Table, found: Measured) -> None:
         figures = {} if program.name in table.unlike else found.figures[program.name]
         for name, share in table.within.items():
             if name in figures and abs(figures[name] - first[name]) > share * abs(first[name]):
-                sys.exit(
+                raise RuntimeError(
                     f"{table.title}: {program.name}: {name}: {figures[name]} is not {first[name]} within {share:.1%}"
                 )
 
@@ -375,6 +402,11 @@ def check(table: Table, found: Measured) -> None:
 def shown(value: float) -> str:
     """A figure with as many digits as it deserves."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"
+
+
+def megabytes(memory_bytes: int) -> str:
+    """Of a process: the program that starts it takes the first ten."""
+    return f"{memory_bytes / 1e6:.0f} MB" if memory_bytes > 12_000_000 else "<= 12 MB"
 
 
 def ratio(theirs: float, ours: float) -> str:
@@ -386,16 +418,17 @@ def ratio(theirs: float, ours: float) -> str:
 
 def rows(table: Table, found: Measured) -> Iterator[str]:
     """The table, and below it the commands."""
-    least = {name: min(spent) for name, spent in found.seconds.items()}
+    least = {name: min(seconds) for name, seconds in found.seconds.items()}
     ours = [name for program in table.programs if program.ours for name in (program.name, *(program.part or ())[:1])]
     yield f"## {table.title}"
     yield ""
-    yield "| | CPU s, least | most | " + " | ".join(f"of {name}" for name in ours) + " | produced |"
-    yield "|---|---:|---:|" + "---:|" * len(ours) + "---|"
-    for name, spent in found.seconds.items():
+    yield "| | CPU s, least | most | memory | " + " | ".join(f"of {name}" for name in ours) + " | produced |"
+    yield "|---|---:|---:|---:|" + "---:|" * len(ours) + "---|"
+    for name, seconds in found.seconds.items():
         figures = ", ".join(f"{shown(value)} {label}" for label, value in found.figures.get(name, {}).items())
         over = ["" if name in ours else ratio(least[name], least[mine]) for mine in ours]
-        yield f"| {name} | {least[name]:.3f} | {max(spent):.3f} | {' | '.join(over)} | {figures} |"
+        memory = megabytes(found.memory[name]) if name in found.memory else ""
+        yield f"| {name} | {least[name]:.3f} | {max(seconds):.3f} | {memory} | {' | '.join(over)} | {figures} |"
     yield ""
     for why in dict.fromkeys(table.unlike.values()):
         names = ", ".join(name for name in table.unlike if table.unlike[name] == why and name in found.figures)
@@ -451,7 +484,7 @@ def decisions(place: Place, runs: int) -> list[str]:
 
 def versions(place: Place) -> Iterator[str]:
     """Every peer that is there, with its version."""
-    for package in ("ns2", "libns3-dev", "tcptrace", "argus-server", "tshark"):
+    for package in ("ns2", "libns3-dev", "tcptrace", "argus-server", "tshark", "suricata"):
         query = ["dpkg-query", "-W", "-f", "${Version}", package]
         done = subprocess.run(query, capture_output=True, text=True) if shutil.which("dpkg-query") else None
         if done is not None and done.returncode == 0 and done.stdout:
@@ -469,13 +502,38 @@ def machine(place: Place) -> str:
     return f"{datetime.date.today()}; {here}; {ours}; {', '.join(versions(place))}."
 
 
-def write(page: Path, text: list[str]) -> None:
-    """Replaces what is between the two comments of a page."""
-    whole = page.read_text(encoding="utf-8")
-    if whole.count(BEGIN) != 1 or whole.count(END) != 1:
-        sys.exit(f"{page} must have one '{BEGIN}' and one '{END}'")
-    before, rest = whole.split(BEGIN)
-    page.write_text("\n".join([before + BEGIN, "", *text, END]) + rest.split(END)[1], encoding="utf-8")
+def tables_of(name: str, place: Place, runs: int) -> list[str]:
+    """The tables of a part, measured, and held to agree."""
+    text = []
+    for table in TABLES[name](place, runs):
+        found = measure(table, place.folder)
+        check(table, found)
+        text += rows(table, found)
+    return text
+
+
+PARTS: dict[str, Callable[[Place, int], list[str]]] = {
+    **{name: partial(tables_of, name) for name in TABLES},
+    "workers": lambda place, _: large_runs.workers(place.folder, longer(place)),
+    "scale": lambda place, _: scale(place),
+    "rates": lambda *_: large_runs.rates(),
+    "alive": lambda *_: large_runs.alive(),
+    "streams": lambda place, _: large_runs.streams(place.folder),
+    "queues": decisions,
+    "hundred-million": lambda place, _: large_runs.hundred_million(place.folder),
+}
+"""What stands between two comments of the page, by name: sections of Markdown."""
+NAMED = ("hundred-million",)
+"""They run only when they are named: a quarter of an hour of CPU time."""
+
+
+def part(name: str, place: Place, runs: int) -> tuple[list[str], bool]:
+    """A part, and whether it could be measured; where not, it says why."""
+    try:
+        return PARTS[name](place, runs), True
+    except RuntimeError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return [f"## {name}", "", f"Not measured on {datetime.date.today()}: {error}", ""], False
 
 
 def main(
@@ -483,33 +541,32 @@ def main(
         Path | None, typer.Option("--peers", help="Python environment with ns3 and nfstream")
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="Runs of each program")] = 5,
-    only: Annotated[str | None, typer.Option(help=f"One of {', '.join([*TABLES, 'scale', 'queues'])}")] = None,
-    page: Annotated[Path | None, typer.Option("--write", help="Page whose tables are replaced")] = None,
+    only: Annotated[str | None, typer.Option(help=f"One of {', '.join(PARTS)}")] = None,
+    page: Annotated[Path | None, typer.Option("--write", help="Page whose parts are replaced")] = None,
 ) -> None:
     """Time Mayfly and its peers on the same input."""
-    if only is not None and only not in (*TABLES, "scale", "queues"):
-        raise typer.BadParameter(f"must be one of {', '.join([*TABLES, 'scale', 'queues'])}", param_hint="--only")
-    if only is not None and page is not None:
-        raise typer.BadParameter("would leave the page with one table of all; print it instead", param_hint="--write")
+    if only is not None and only not in PARTS:
+        raise typer.BadParameter(f"must be one of {', '.join(PARTS)}", param_hint="--only")
     for program in ("flow_list", "queues", "connections"):
         if not (EXAMPLES / program).exists():
             sys.exit(f"{program} is missing: make performance builds it")
+    failed = False
     with tempfile.TemporaryDirectory() as name:
         place = Place(Path(name), environment.absolute() if environment else None)
-        text = [machine(place), ""]
-        for each, tables in TABLES.items():
-            for table in tables(place, runs) if only in (None, each) else ():
-                found = measure(table, place.folder)
-                check(table, found)
-                text += rows(table, found)
-        if only in (None, "scale"):
-            text += scale(place)
-        if only in (None, "queues"):
-            text += decisions(place, runs)
-    if page is None:
-        print("\n".join(text))
-    else:
-        write(page, text)
+        told = {} if only else {"machine": [machine(place)]}
+        for each in [only] if only else [name for name in PARTS if name not in NAMED]:
+            begin = time.monotonic()
+            text, whole = part(each, place, runs)
+            failed |= not whole
+            print(f"{each}: {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
+            told[each] = text if only is None else [*text, f"Measured on its own: {machine(place)}"]
+            for name, lines in told.items() if page is not None else ():
+                put(page, f"benchmarks/performance.py: {name}", "\n".join(lines).strip())
+            told = {} if page is not None else told
+    for lines in told.values():
+        print("\n".join(lines))
+    if failed:
+        sys.exit(1)
 
 
 if __name__ == "__main__":
