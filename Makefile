@@ -256,12 +256,17 @@ bench: build ## speed, beside other simulators where they are installed
 # Ten minutes of CPU time where all peers are there; PEERS is a Python environment with ns3 and nfstream.
 PEERS ?=
 
-performance: build ## the tables of docs/performance.md
+# ONLY: one part, such as captures or commands. RUNS: of each program.
+ONLY ?=
+RUNS ?= 3
+
+performance: build ## the tables of docs/performance.md: half an hour (PEERS=ENVIRONMENT, ONLY=PART)
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
 	cargo build --release --quiet -p mayfly-qdisc --examples
 	cargo build --release --quiet -p mayfly-capture --example connections
-	$(BIN)/python benchmarks/performance.py $(if $(PEERS),--peers $(PEERS)) --write docs/performance.md
-	$(BIN)/python benchmarks/commands.py --write docs/performance.md
+	$(if $(filter commands,$(ONLY)),,$(BIN)/python benchmarks/performance.py $(if $(PEERS),--peers $(PEERS)) $(if $(ONLY),--only $(ONLY)) \
+	    --runs $(RUNS) --write docs/performance.md)
+	$(if $(filter-out commands,$(ONLY)),,$(BIN)/python benchmarks/commands.py --write docs/performance.md)
 
 instructions: ## instructions per hop of the simulator, by valgrind, at most 3 % above those last written down (half a minute)
 	cargo build --release --quiet -p mayfly-netsim --example flow_list

@@ -33,7 +33,7 @@ NAME = "benchmarks/commands.py"
 SCALES = 1, 10, 100, 1000
 PATIENCE_S = 250.0
 """A larger input is not tried where the last run took more CPU time than a tenth of this, s."""
-MOST_S = 840.0
+MOST_S = 660.0
 """A larger input is not tried where it could end later than this on the clock, s."""
 STEEP = 1.2
 """Exponents above are in bold."""
