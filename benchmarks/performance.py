@@ -531,7 +531,7 @@ def part(name: str, place: Place, runs: int) -> tuple[list[str], bool]:
     """A part, and whether it could be measured; where not, it says why."""
     try:
         return PARTS[name](place, runs), True
-    except RuntimeError as error:
+    except (RuntimeError, OSError, subprocess.SubprocessError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         return [f"## {name}", "", f"Not measured on {datetime.date.today()}: {error}", ""], False
 
