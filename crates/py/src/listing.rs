@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::listing::{Class, FoundBy, Network, Sites, Tally, UNANSWERED};
+use ::listing::{Class, FoundBy, Network, Sites, Tally, UNANSWERED, Unsited};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, RecordBatch, StringViewArray};
@@ -49,7 +49,7 @@ struct Keeper {
 
 impl Leaving for Keeper {
     fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
-        self.tally.add(&connection);
+        self.tally.add(&connection)?;
         self.spill.add(serial, connection)
     }
 }
@@ -64,13 +64,13 @@ struct Answer {
 
 /// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
 /// connection; the site is that of the networks `internal`, else found. Connections beyond `max_flows` wait in the file
-/// `spill`.
+/// `spill`, and of hosts beyond `most_hosts` what each did in files beside it.
 ///
 /// # Errors
 /// `ValueError` with one line as there, and when no host is in `internal`: then the line is a JSON list of the networks
 /// that were seen, and how many more there are.
 #[pyfunction]
-#[pyo3(signature = (paths, options, look, internal, spill))]
+#[pyo3(signature = (paths, options, look, internal, spill, most_hosts=None))]
 pub fn list_capture(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -78,11 +78,13 @@ pub fn list_capture(
     look: Py<PyAny>,
     internal: Option<Vec<String>>,
     spill: PathBuf,
+    most_hosts: Option<usize>,
 ) -> PyResult<CaptureListing> {
     let options = options.checked()?;
     let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
-    let mut keeper = Keeper { tally: Tally::default(), spill: Spill::at(spill) };
+    let tally = Tally::within(most_hosts.zip(spill.parent()));
+    let mut keeper = Keeper { tally, spill: Spill::at(spill) };
     let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut keeper)));
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -91,7 +93,7 @@ pub fn list_capture(
     let left = py
         .detach(|| {
             for connection in &read.connections {
-                tally.add(connection);
+                tally.add(connection)?;
             }
             spill.close()
         })
@@ -142,16 +144,19 @@ fn counted(tally: &mut Tally, batch: &RecordBatch) -> io::Result<()> {
         let state = known(&State::NAMES, states.value(row)).ok_or_else(|| missing("state"))?;
         let unanswered = UNANSWERED.iter().any(|unanswered| *unanswered as usize == state);
         let (bytes, packets) = (bytes.value(row) as u64, packets.value(row) as u64);
-        tally.add_ends([opener, responder], answers.value(row) > 0 && !unanswered, protocol, bytes, packets);
+        tally.add_ends([opener, responder], answers.value(row) > 0 && !unanswered, protocol, bytes, packets)?;
     }
     Ok(())
 }
 
 impl CaptureListing {
     fn of(tally: Tally, internal: Option<&[Network]>, told: String, rows: Rows) -> PyResult<CaptureListing> {
-        let sites = Sites::of(&tally, internal).map_err(|none| match as_json(&(none.seen, none.more)) {
-            Ok(seen) => PyValueError::new_err(seen),
-            Err(error) => error,
+        let sites = Sites::of(&tally, internal).map_err(|none| match none {
+            Unsited::File(error) => of_system(error),
+            Unsited::NoHost(none) => match as_json(&(none.seen, none.more)) {
+                Ok(seen) => PyValueError::new_err(seen),
+                Err(error) => error,
+            },
         })?;
         Ok(CaptureListing { tally, sites, told, rows })
     }

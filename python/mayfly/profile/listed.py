@@ -22,7 +22,7 @@ from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 from mayfly.text.parquet import MAGIC
 from mayfly.workload.networks import networks_of
-from mayfly.workload.reading import ReadOptions, most_connections
+from mayfly.workload.reading import ReadOptions, most_connections, most_hosts
 
 if TYPE_CHECKING:
     from mayfly.profile.listing import Listing
@@ -159,10 +159,11 @@ def listed(
 def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.TemporaryDirectory[str], Any]:
     """Where reading was stopped, the folder of what left early, and the rows."""
     folder = tempfile.TemporaryDirectory(prefix="mayfly-")
-    look = Look(names)
+    look = Look(names, gives_up=True)
     options = ReadOptions(max_flows=most_connections()).for_files(names)
+    left = os.path.join(folder.name, "left.parquet")
     try:
-        rows = _native.list_capture(names, options, look, networks, os.path.join(folder.name, "left.parquet"))
+        rows = _native.list_capture(names, options, look, networks, left, most_hosts())
     except ValueError as error:
         raise MayflyError(_refusal(str(error), networks)) from None
     except OSError as error:
