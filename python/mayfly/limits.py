@@ -258,8 +258,8 @@ class Look:
     paths : sequence of str
         Files, ``-`` the standard input.
     gives_up : bool
-        Where memory is reached, connections are given up before the reading is: what is read keeps them in a file, or sums
-        them up and says so.
+        Where memory is reached, connections are given up before the reading is: who reads keeps them in a file, or says
+        how many they were.
     """
 
     def __init__(self, paths: "list[str]", gives_up: bool = False):

@@ -182,8 +182,11 @@ mod tests {
         let mut parts = Hosts::within(Some(Room { most: 10, folder: folder.clone() }));
         for at in 0..1_000_u32 {
             let number = at.wrapping_mul(2_654_435_761) % 97;
-            let address: IpAddr =
-                if number % 3 == 0 { Ipv6Addr::from(u128::from(number) << 100).into() } else { IpAddr::V4(number.into()) };
+            let address: IpAddr = if number % 3 == 0 {
+                Ipv6Addr::from(u128::from(number) << 100).into()
+            } else {
+                IpAddr::V4(number.into())
+            };
             for hosts in [&mut whole, &mut parts] {
                 let change = |host: &mut Host| {
                     host.opened += u64::from(at);

@@ -104,7 +104,9 @@ impl Tally {
             self.there[usize::from(end.is_ipv6())] |= named;
         }
         match ends.map(|end| end.is_ipv6()) {
-            [one, two] if one == two && named == [true; 2] => of_versions[usize::from(one)].add(ends, self.room.as_ref()),
+            [one, two] if one == two && named == [true; 2] => {
+                of_versions[usize::from(one)].add(ends, self.room.as_ref())
+            }
             _ => Ok(()),
         }
     }

@@ -57,7 +57,8 @@ impl<'a> Onlooker<'a> {
                 return Ok(Go::On);
             }
             self.looked = Instant::now();
-            let goes_on: Option<bool> = self.look.call1(py, (seen.packets, seen.connections, seen.bytes))?.extract(py)?;
+            let goes_on: Option<bool> =
+                self.look.call1(py, (seen.packets, seen.connections, seen.bytes))?.extract(py)?;
             Ok(match goes_on {
                 Some(true) => Go::On,
                 Some(false) => Go::Stop,

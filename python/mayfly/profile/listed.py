@@ -50,6 +50,8 @@ class Listed(Result):
     _rows: Any = field(repr=False)
     _folder: tempfile.TemporaryDirectory[str] | ShardFolder = field(repr=False)
     """Of the connections that wait in files, as long as they are asked for."""
+    _lost: int = field(default=0, repr=False)
+    """Connections that were answered and given up, and wait in no file."""
 
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON, as :meth:`mayfly.profile.listing.Listing.document`."""
@@ -65,7 +67,7 @@ class Listed(Result):
         """Whose hosts are whose, in words."""
         from mayfly.profile.sentences import site_sentences, summed_up
 
-        return [*site_sentences(self.document()), *summed_up(self.counts, listed=True)]
+        return [*site_sentences(self.document()), *summed_up(self.counts, listed=not self._lost)]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write ``connections.parquet``, as :meth:`mayfly.profile.listing.Listing.write`; rows that left early first.
@@ -153,7 +155,7 @@ def listed(
     if progress is not None:
         progress(1.0)
     dataset = {"date": _date(counts["first_epoch_s"]), "duration_s": counts["duration_s"], **told["dataset"]}
-    return Listed(sources, counts, dataset, told["site"], rows, folder)
+    return Listed(sources, counts, dataset, told["site"], rows, folder, told["lost"])
 
 
 def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.TemporaryDirectory[str], Any]:
