@@ -11,7 +11,7 @@ use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory
 use parquet::basic::Compression;
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{KeyValue, RowGroupMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
@@ -116,7 +116,10 @@ impl Groups {
             if let Some(column) = own.column_by_name(name) {
                 return encode(own.schema_ref(), name, column, writer, group);
             }
-            let column = taken.columns().iter().find(|column| column.column_path().string() == name);
+            // Of a list, the path goes on to its items.
+            let of_field =
+                |column: &&ColumnChunkMetaData| column.column_path().parts().first().is_some_and(|part| part == name);
+            let column = taken.columns().iter().find(of_field);
             let column = column.ok_or_else(|| ParquetError::General(format!("{name} is missing")))?;
             let close = ColumnCloseResult {
                 bytes_written: column.compressed_size() as u64,
@@ -153,7 +156,7 @@ impl Groups {
     }
 }
 
-/// Adds a flat column.
+/// Adds a column of single values or of a list of them.
 fn encode(
     schema: &SchemaRef,
     name: &str,
