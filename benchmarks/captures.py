@@ -6,8 +6,10 @@ what each costs in memory.
 
     python benchmarks/captures.py CAPTURE...
 
-``--stream whole`` writes connections one after the other, ten packets each and ten thousand at the same time, to the
-standard output, ``--stream flood`` SYNs that nobody answers, ``--connections`` of them, for what no disk should hold:
+``--stream whole`` writes connections one after the other, ten packets each (``--each``) and ten thousand at the same
+time, to the standard output; ``peers`` the same with as many servers all over the Internet as connections; ``flood``
+SYNs that nobody answers; ``scan`` SYNs of one host to as many hosts and ports, refused by every second one.
+``--connections`` of them, for what no disk should hold:
 
     python benchmarks/captures.py --stream whole --connections 10000000 | mayfly --memory 2gb profile - --connections
 """
@@ -128,19 +130,47 @@ EXCHANGE = (
 """Who sends, flags, sequence number, acknowledgement and payload of each packet of a connection."""
 
 
-def streamed(connections: int, flood: bool) -> Iterator[bytes]:
+REFUSED = ((0, 0x02, 0, 0, 0), (1, 0x14, 0, 1, 0))
+"""A SYN and its refusal."""
+STREAMS = ("whole", "peers", "flood", "scan")
+
+
+def exchange(kind: str, each: int) -> list[tuple[int, int, int, int, int]]:
+    """Packets of a connection; further ones of `each` are data from the server, acknowledged one by one."""
+    if kind in ("flood", "scan"):
+        return list(EXCHANGE[:1] if kind == "flood" else REFUSED)
+    if each < len(EXCHANGE):
+        raise SystemExit(f"--each {each}: must be at least {len(EXCHANGE)}, a whole connection")
+    more, sent = each - len(EXCHANGE), 0
+    steps = list(EXCHANGE[:7])
+    for step in range(more):
+        steps.append((0, 0x10, 101, 2897 + sent, 0) if step % 2 else (1, 0x18, 2897 + sent, 101, 1448))
+        sent += 0 if step % 2 else 1448
+    end = ((0, 0x11, 101, 2897, 0), (1, 0x11, 2897, 102, 0), (0, 0x10, 102, 2898, 0))
+    later = ((0, 0, 0, sent, 0), (0, 0, sent, 0, 0), (0, 0, 0, sent, 0))
+    added = (tuple(a + b for a, b in zip(*pair, strict=True)) for pair in zip(end, later, strict=True))
+    return [*steps, *((row[0], row[1], row[2], row[3], row[4]) for row in added)]
+
+
+def streamed(connections: int, kind: str, each: int = len(EXCHANGE)) -> Iterator[bytes]:
     """Records of a stream, a block of :data:`AT_ONCE` connections after the other, one packet each in turn."""
-    server = 0xC0000201
+    steps = exchange(kind, each)
     for begin in range(0, connections, AT_ONCE):
         index = np.arange(begin, min(begin + AT_ONCE, connections), dtype=np.int64)
         rows = np.zeros(len(index), dtype=PACKET)
         for name, value in (("captured", 54), ("kind", 0x0800), ("version", 0x45), ("ttl", 64), ("protocol", 6)):
             rows[name] = value
         rows["offset"], rows["window"], rows["id"] = 0x50, 65535, index & 0xFFFF
-        # Spoofed addresses are all over; a site has some hundred.
-        host = 0x20000000 + index * 7 % (1 << 28) if flood else 0x0A000000 + index // 60_000
-        ends, ports = (host, np.full_like(host, server)), (1024 + index % 60_000, np.full_like(index, 443))
-        for step, (back, flags, seq, ack, payload) in enumerate(EXCHANGE[:1] if flood else EXCHANGE):
+        # Spoofed addresses, and those of servers, are all over; a site has some hundred hosts.
+        spread, site = 0x20000000 + index * 7 % (1 << 28), 0x0A000000 + index // 60_000
+        near = {"flood": spread, "scan": np.full_like(index, 0x2D000001)}.get(kind, site)
+        far = {"peers": spread, "scan": 0x0A000000 + index % 60_000}.get(kind, np.full_like(index, 0xC0000201))
+        ends = near, far
+        ports = (1024 + index % 60_000, index // 60_000 + 1 if kind == "scan" else np.full_like(index, 443))
+        for step, (back, flags, seq, ack, payload) in enumerate(steps):
+            if kind == "scan" and step == 1:
+                rows = rows[1::2]
+                index, ends, ports = index[1::2], (near[1::2], far[1::2]), (ports[0][1::2], ports[1][1::2])
             rows["src"], rows["dst"], rows["sport"], rows["dport"] = (
                 ends[back],
                 ends[1 - back],
@@ -149,7 +179,7 @@ def streamed(connections: int, flood: bool) -> Iterator[bytes]:
             )
             rows["flags"], rows["seq"], rows["ack"], rows["total"] = flags, seq, ack, 40 + payload
             rows["original"] = 54 + payload
-            time_us = (index - begin) + AT_ONCE * (step + begin // AT_ONCE * len(EXCHANGE))
+            time_us = (index - begin) + AT_ONCE * (step + begin // AT_ONCE * max(len(steps), len(EXCHANGE)))
             rows["s"], rows["us"] = time_us // 1_000_000, time_us % 1_000_000
             yield rows.tobytes()
 
@@ -187,15 +217,22 @@ def in_turns(path: Path, folder: str, runs: int) -> Iterator[tuple[str, list[tup
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("captures", nargs="*", type=Path, metavar="CAPTURE")
-    parser.add_argument("--stream", choices=("whole", "flood"))
+    parser.add_argument("--stream", choices=STREAMS)
+    parser.add_argument("--each", type=int, default=len(EXCHANGE), help="packets of each connection of a stream")
     parser.add_argument("--packets", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3, help="of each program, in turns, of which the fastest counts")
     parser.add_argument("--connections", type=int, default=1_000_000)
     given = parser.parse_args()
     if given.stream:
-        sys.stdout.buffer.write(HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for block in streamed(given.connections, given.stream == "flood"):
-            sys.stdout.buffer.write(block)
+        try:
+            sys.stdout.buffer.write(HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+            for block in streamed(given.connections, given.stream, given.each):
+                sys.stdout.buffer.write(block)
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            # Who reads has seen enough; the interpreter would complain once more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit("captures.py: who reads stopped before the end of the stream")
         return
     if not given.captures:
         parser.error("name a capture, or --stream")

@@ -314,21 +314,37 @@ def reader(place: Place, name: str, least: int, runs: int) -> Table:
     return Table(title, programs, {"TCP connections": 0}, runs, unlike)
 
 
+LISTED = ["--connections"]
+STREAMS = (
+    (
+        "whole",
+        "ten packets each, 10,000 at once",
+        [("2gb", MANY // 10, LISTED), ("2gb", MANY, LISTED), ("500mb", MANY // 10, LISTED), ("2gb", MANY // 10, [])],
+    ),
+    ("scan", "SYNs to 60,000 hosts, every second one refused", [("2gb", MANY, LISTED)]),
+    ("flood", "SYNs that nobody answers", [("2gb", MANY, LISTED), ("2gb", MANY, [])]),
+)
+"""Streams of `captures.py`, what they are, and for each run of one its budget, its connections and its options."""
+
+
 def scale(place: Place) -> list[str]:
-    """Captures of ten million connections, from a pipe: time and most memory under a budget of 2 GB."""
-    rows = [f"## Captures of {MANY:,} connections, `--memory 2gb`, from a pipe", ""]
-    rows += ["| | command | CPU s | most memory | rows, and what is in none |", "|---|---|---:|---:|---|"]
-    for what, title in (("whole", "ten packets each, 10,000 at once"), ("flood", "SYNs that nobody answers")):
-        for listed in (["--connections"], [])[: 1 if what == "whole" else 2]:
-            source = [sys.executable, HERE / "captures.py", "--stream", what, "--connections", MANY]
-            command = [MAYFLY, "--memory", "2gb", "profile", "-", *listed, "--out", "many", "--json"]
+    """Captures of ten million connections, from a pipe: time and most memory under a budget."""
+    rows = [f"## Captures of up to {MANY:,} connections within a budget of memory, from a pipe", ""]
+    rows += [
+        "| | connections | command | CPU s | most memory | rows, and what is in none |",
+        "|---|---:|---|---:|---:|---|",
+    ]
+    for what, title, budgets in STREAMS:
+        for budget, count, listed in budgets:
+            source = [sys.executable, HERE / "captures.py", "--stream", what, "--connections", count]
+            command = [MAYFLY, "--memory", budget, "profile", "-", *listed, "--out", "many", "--json"]
             with subprocess.Popen([str(part) for part in source], stdout=subprocess.PIPE) as made:
                 spent, memory, printed = captures.run([str(part) for part in command], str(place.folder), made.stdout)
             told = json.loads(printed)
             left = told["counts"]["unanswered"]["connections"]
-            name = "`mayfly profile " + "".join(f"{word} " for word in listed) + "`"
+            name = " ".join(["mayfly", "--memory", budget, "profile", *listed])
             rows.append(
-                f"| {title} | {name.replace(' `', '`')} | {spent:.1f} | {memory * 1e-9:.2f} GB | "
+                f"| {title} | {count:,} | `{name}` | {spent:.1f} | {memory * 1e-9:.2f} GB | "
                 f"{told['dataset']['connections']:,} rows, {left:,} summed up |"
             )
     return [*rows, ""]

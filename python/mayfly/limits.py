@@ -195,11 +195,22 @@ def reached(share: float) -> tuple[str, str] | None:
     >>> limits.memory_bytes = None
     >>> reached(0.5)
     """
-    if limits.memory_bytes is not None and taken_bytes() > share * limits.memory_bytes:
+    if memory_reached(share) and limits.memory_bytes is not None:
         return f"{share * limits.memory_bytes / _BYTES:.3g} GB of memory", more_memory(limits.memory_bytes)
     if limits.time_s is not None and time.monotonic() - limits.begun_s > share * limits.time_s:
         return seconds_text(share * limits.time_s), more_time(limits.time_s)
     return None
+
+
+def memory_reached(share: float) -> bool:
+    """Whether the memory of the command is taken to this share.
+
+    Examples
+    --------
+    >>> memory_reached(0.5)
+    False
+    """
+    return limits.memory_bytes is not None and taken_bytes() > share * limits.memory_bytes
 
 
 def refuse_flows(flows: float, each_bytes: int, what: str, noun: str = "flows") -> None:
@@ -246,15 +257,19 @@ class Look:
     ----------
     paths : sequence of str
         Files, ``-`` the standard input.
+    gives_up : bool
+        Where memory is reached, connections are given up before the reading is: who reads keeps them in a file, or says
+        how many they were.
     """
 
-    def __init__(self, paths: "list[str]"):
+    def __init__(self, paths: "list[str]", gives_up: bool = False):
+        self._gives_up = gives_up
         known = all(os.path.isfile(path) for path in paths)
         self._bytes = sum(os.path.getsize(path) for path in paths) if known else 0
         self.stopped: dict[str, Any] | None = None
 
-    def __call__(self, packets: int, connections: int, read_bytes: int) -> bool:
-        """Whether to read on.
+    def __call__(self, packets: int, connections: int, read_bytes: int) -> bool | None:
+        """Whether to read on; None: with fewer connections in memory, if that is possible.
 
         Parameters
         ----------
@@ -265,7 +280,7 @@ class Look:
 
         Returns
         -------
-        bool
+        bool or None
         """
         limits.come = f"{_many(packets)} packets, {_many(connections)} connections"
         if limits.told is not None:
@@ -275,7 +290,7 @@ class Look:
             return True
         at, more = limit
         self.stopped = {"at": at, "packets": packets, "connections": connections, "more": more}
-        return False
+        return None if self._gives_up and memory_reached(READING) else False
 
     @staticmethod
     def end() -> None:

@@ -99,7 +99,17 @@ def test_sites_are_told_as_by_python(tmp_path, kind):
     same([written(tmp_path / "site.pcap", pairs(SITES[kind]))], tmp_path)
 
 
-def test_what_no_capture_answers_is_refused_as_by_python(tmp_path):
+@pytest.mark.parametrize("kind", SITES)
+def test_hosts_that_memory_does_not_hold_are_told_from_files(tmp_path, kind, monkeypatch):
+    monkeypatch.setattr("mayfly.profile.listed.most_hosts", lambda: 3)
+    capture = written(tmp_path / "site.pcap", pairs(SITES[kind]))
+    same([capture], tmp_path)
+    same([capture], tmp_path, ["8.0.0.0/7", "10.0.0.0/8", "2001:db8::/32", "16.0.0.0/4"])
+
+
+@pytest.mark.parametrize("most", [None, 3])
+def test_what_no_capture_answers_is_refused_as_by_python(tmp_path, monkeypatch, most):
+    monkeypatch.setattr("mayfly.profile.listed.most_hosts", lambda: most)
     for internal in (["192.0.2.0/24"], ["10.0.0.1/8"]):
         said = []
         for call in (listed, listing):

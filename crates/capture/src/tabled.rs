@@ -59,6 +59,14 @@ impl Taker for Tabled<'_, '_> {
     fn connections(&self) -> u64 {
         self.table.seen()
     }
+
+    fn tighten(&mut self, counts: &Counts) -> io::Result<bool> {
+        let Some(held) = self.table.tighter() else { return Ok(false) };
+        while self.table.give_up_beyond(held) {
+            self.let_go(counts.first_ns.unwrap_or(0))?;
+        }
+        Ok(true)
+    }
 }
 
 impl<'a, 'b> Tabled<'a, 'b> {

@@ -19,6 +19,8 @@ pub struct Seen {
 pub enum Go {
     /// To the next packets.
     On,
+    /// To the next packets, with fewer connections held from now on; where that cannot be, as [`Go::Stop`].
+    Tighter,
     /// Not beyond the packets read so far: they are the capture ([`Counts::stopped`](crate::Counts::stopped)).
     Stop,
     /// It was in vain.

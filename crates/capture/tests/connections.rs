@@ -2,7 +2,11 @@
 
 mod wire;
 
-use capture::{OpenerFrom, Options, Protocol, State, read};
+use std::collections::HashSet;
+
+use capture::{
+    Capture, Connection, Go, Leaving, OpenerFrom, Options, Protocol, Seen, State, Watch, read, read_files_to,
+};
 use wire::*;
 
 const DAY_US: u64 = 86_400_000_000;
@@ -201,6 +205,93 @@ fn the_flow_silent_for_longest_is_evicted_and_counted() {
     let kept: Vec<String> = read.connections.iter().map(|flow| flow.opener.address.to_string()).collect();
     assert_eq!(kept, ["10.0.0.4", "10.0.0.0", "10.0.0.9"]);
     assert_eq!((read.counts.evicted, read.counts.decoded), (4, 7));
+}
+
+/// Wants fewer connections held, so many times, from the second look on.
+struct Tight(u32);
+
+impl Watch for Tight {
+    fn look(&mut self, seen: Seen) -> Go {
+        if seen.packets == 0 || self.0 == 0 {
+            return Go::On;
+        }
+        self.0 -= 1;
+        Go::Tighter
+    }
+}
+
+#[derive(Default)]
+struct Left(Vec<(u64, Connection)>);
+
+impl Leaving for Left {
+    fn leaves(&mut self, serial: u64, connection: Connection) -> std::io::Result<()> {
+        self.0.push((serial, connection));
+        Ok(())
+    }
+}
+
+/// What is read of `frames` with `watch`, what left early among it, by number.
+fn with_those_that_left(frames: &[Frame], name: &str, watch: &mut dyn Watch) -> (Capture, Vec<(u64, Connection)>) {
+    let path = std::env::temp_dir().join(format!("mayfly-{name}-{}.pcap", std::process::id()));
+    std::fs::write(&path, pcap(frames, 1, false, false)).expect("a file");
+    let mut left = Left::default();
+    let options = Options { max_flows: 5_000, ..Options::default() };
+    let read = read_files_to(std::slice::from_ref(&path), &options, watch, Some(&mut left)).expect("a capture");
+    std::fs::remove_file(&path).expect("removed");
+    let mut rows = left.0;
+    rows.extend(read.serials.iter().copied().zip(read.connections.iter().cloned()));
+    rows.sort_by_key(|(serial, _)| *serial);
+    (read, rows)
+}
+
+#[test]
+fn what_ended_is_the_same_however_few_are_held() {
+    let client = |index: u64| ([10, 0, (index >> 8) as u8, index as u8], 5000 + (index % 7) as u16);
+    let mut frames = Vec::new();
+    for index in 0..20_000_u64 {
+        let (start_us, end, isn) = (index * 1_000, client(index % 3_000), index as u32);
+        frames.push(tcp(start_us, end, SERVER, isn, 0, SYN, 0));
+        frames.push(tcp(start_us + 300, SERVER, end, 9, isn + 1, SYN | ACK, 0));
+        frames.push(tcp(start_us + 600, end, SERVER, isn + 1, 10, ACK | FIN, index as usize % 50));
+        frames.push(tcp(start_us + 90_000, SERVER, end, 10, isn + 2, ACK | FIN, 10));
+    }
+    frames.sort_by_key(|frame| frame.time_us);
+    let (whole, wanted) = with_those_that_left(&frames, "whole", &mut || true);
+    let (tight, found) = with_those_that_left(&frames, "tight", &mut Tight(3));
+    assert_eq!((whole.connections.len(), tight.counts.stopped), (5_000, false));
+    assert!((1_000..4_000).contains(&tight.connections.len()), "{}", tight.connections.len());
+    assert_eq!(wanted.len(), 20_000);
+    assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
+}
+
+#[test]
+fn every_packet_is_in_a_connection_however_few_are_held() {
+    let (mut frames, mut state) = (Vec::new(), 1_u64);
+    for time_us in 0..200_000_u64 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let (number, flags) = ((state >> 33) as u32, [SYN, ACK, ACK, ACK | FIN][(state >> 20) as usize % 4]);
+        let end = ([10, 1, (number >> 8) as u8 % 20, number as u8], 4000);
+        let ends = if state >> 50 & 1 == 0 { (end, SERVER) } else { (SERVER, end) };
+        frames.push(tcp(time_us, ends.0, ends.1, number, 1, flags, 1));
+    }
+    let (read, rows) = with_those_that_left(&frames, "every", &mut Tight(8));
+    assert!((1_000..2_000).contains(&read.connections.len()) && !read.counts.stopped);
+    let packets: u64 = rows.iter().map(|(_, row)| row.from_opener.packets + row.from_responder.packets).sum();
+    assert_eq!(packets + read.counts.unanswered.packets, 200_000);
+    assert!(rows.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    let held: HashSet<_> = read.connections.iter().map(|row| format!("{:?}{:?}", row.start_ns, row.opener)).collect();
+    assert_eq!(held.len(), read.connections.len());
+    // The latest packets are of those that are held.
+    let latest = |rows: &[Connection]| rows.iter().map(|row| row.end_ns).max();
+    assert_eq!(latest(&read.connections), Some(199_999_000));
+}
+
+#[test]
+fn a_reading_ends_where_few_are_held_already() {
+    let host = |index: u16| ([10, 0, (index >> 8) as u8, index as u8], 5000);
+    let frames: Vec<Frame> = (0..40_000_u64).map(|index| udp(index, host((index % 500) as u16), SERVER, 1)).collect();
+    let (read, rows) = with_those_that_left(&frames, "few", &mut Tight(1));
+    assert!(read.counts.stopped && (1..40_000).contains(&read.counts.packets) && rows.len() == 500);
 }
 
 #[test]

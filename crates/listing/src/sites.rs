@@ -1,13 +1,16 @@
 //! Which hosts are of the site, and what each is for.
 
 use std::collections::hash_map::RandomState;
+use std::io;
 use std::net::IpAddr;
 
 use hashbrown::HashMap;
 
 use crate::classes::{Class, Kind, class_of};
-use crate::networks::{NOBODY, Network, PRIVATE, known, number};
-use crate::tally::{Host, Tally};
+use crate::ends::{Ends, LEADING, WIDTHS};
+use crate::hosts::Host;
+use crate::networks::{NOBODY, Network, PRIVATE, known};
+use crate::tally::Tally;
 
 /// Share of the connections that must touch a network for it to be the site.
 const COVERED: f64 = 0.99;
@@ -52,9 +55,32 @@ pub struct NoHost {
     pub more: usize,
 }
 
+/// Why the hosts of a site are not known.
+#[derive(Debug)]
+pub enum Unsited {
+    /// None is in the networks that were given.
+    NoHost(NoHost),
+    /// Files of hosts cannot be read.
+    File(io::Error),
+}
+
+impl From<NoHost> for Unsited {
+    fn from(none: NoHost) -> Unsited {
+        Unsited::NoHost(none)
+    }
+}
+
+impl From<io::Error> for Unsited {
+    fn from(error: io::Error) -> Unsited {
+        Unsited::File(error)
+    }
+}
+
 /// The hosts of a capture.
 pub struct Sites {
-    kinds: HashMap<IpAddr, Kind, RandomState>,
+    /// Those of the site.
+    local: HashMap<IpAddr, Kind, RandomState>,
+    nobody: Vec<Network>,
     /// How the site was found.
     pub found_by: FoundBy,
     /// Its networks, where it was found by such.
@@ -71,25 +97,15 @@ impl Sites {
     /// connections than they were asked for.
     ///
     /// # Errors
-    /// [`NoHost`] when none is in the `given` networks.
-    pub fn of(tally: &Tally, given: Option<&[Network]>) -> Result<Sites, NoHost> {
+    /// [`NoHost`] when none is in the `given` networks; hosts in files cannot be read.
+    pub fn of(tally: &Tally, given: Option<&[Network]>) -> Result<Sites, Unsited> {
         let (nobody, private) = (known(&NOBODY), known(&PRIVATE));
-        let within = |host: IpAddr, networks: &[Network]| networks.iter().any(|network| network.holds(host));
-        let named = || tally.hosts.keys().copied().filter(|host| !within(*host, &nobody));
-        if let Some(given) = given
-            && !tally.hosts.is_empty()
-            && !tally.hosts.keys().any(|host| within(*host, given))
-        {
-            return Err(networks_seen(tally, &nobody));
-        }
-        let (found_by, networks) = match given {
-            Some(given) => (FoundBy::Given, given.to_vec()),
-            None if named().any(|host| within(host, &private)) => (FoundBy::Private, Vec::new()),
-            None => {
-                let ends = tally.ends.as_deref().unwrap_or_default();
-                let found = [32, 128].map(|width| common_network(ends, width, &nobody));
-                let there = [true, false].map(|four| named().any(|host| host.is_ipv4() == four));
-                if there.contains(&true) && found.each_ref().map(Option::is_some) == there {
+        let (found_by, networks) = match (given, &tally.ends) {
+            (Some(given), _) => (FoundBy::Given, given.to_vec()),
+            (None, None) => (FoundBy::Private, Vec::new()),
+            (None, Some([four, six])) => {
+                let found = [common_network(four, WIDTHS[0])?, common_network(six, WIDTHS[1])?];
+                if tally.there.contains(&true) && found.each_ref().map(Option::is_some) == tally.there {
                     (FoundBy::Network, found.into_iter().flatten().collect())
                 } else {
                     (FoundBy::Openers, Vec::new())
@@ -101,31 +117,41 @@ impl Sites {
             FoundBy::Given | FoundBy::Network => within(address, &networks),
             FoundBy::Openers => host.opened > host.asked,
         };
-        let (mut roles, mut remote) = (Roles::default(), 0);
-        let mut kinds = HashMap::with_capacity_and_hasher(tally.hosts.len(), RandomState::new());
-        for (&address, host) in &tally.hosts {
-            let (kind, count) = if within(address, &nobody) {
-                (Kind::Nobody, None)
-            } else if !inside(address, host) {
-                (Kind::Remote, Some(&mut remote))
-            } else if host.taken > host.opened {
-                (Kind::Server, Some(&mut roles.server))
-            } else if host.opened > 0 {
-                (Kind::Client, Some(&mut roles.client))
-            } else {
-                (Kind::Unknown, Some(&mut roles.unknown))
-            };
-            if let Some(count) = count {
-                *count += 1;
+        let (mut roles, mut remote, mut all, mut held) = (Roles::default(), 0, 0_u64, false);
+        let mut local = HashMap::with_hasher(RandomState::new());
+        tally.hosts.each(|address, host| {
+            all += 1;
+            held |= given.is_some() && within(address, &networks);
+            if within(address, &nobody) {
+                return;
             }
-            kinds.insert(address, kind);
+            if !inside(address, &host) {
+                remote += 1;
+                return;
+            }
+            let (kind, count) = if host.taken > host.opened {
+                (Kind::Server, &mut roles.server)
+            } else if host.opened > 0 {
+                (Kind::Client, &mut roles.client)
+            } else {
+                (Kind::Unknown, &mut roles.unknown)
+            };
+            *count += 1;
+            local.insert(address, kind);
+        })?;
+        if given.is_some() && all > 0 && !held {
+            return Err(networks_seen(tally, &nobody)?.into());
         }
-        Ok(Sites { kinds, found_by, networks, roles, remote })
+        Ok(Sites { local, nobody, found_by, networks, roles, remote })
     }
 
     /// The class of a connection between two of its hosts.
     pub fn class_of(&self, opener: IpAddr, responder: IpAddr) -> Class {
-        let kind = |address: IpAddr| self.kinds.get(&address).copied().unwrap_or(Kind::Nobody);
+        let kind = |address: IpAddr| match self.local.get(&address) {
+            Some(kind) => *kind,
+            None if within(address, &self.nobody) => Kind::Nobody,
+            None => Kind::Remote,
+        };
         class_of(kind(opener), kind(responder))
     }
 
@@ -135,58 +161,57 @@ impl Sites {
     }
 }
 
+fn within(host: IpAddr, networks: &[Network]) -> bool {
+    networks.iter().any(|network| network.holds(host))
+}
+
 /// Longest prefix that nearly all connections of an IP version touch, of which the leading 64 bits are looked at.
-fn common_network(ends: &[[IpAddr; 2]], width: u8, nobody: &[Network]) -> Option<Network> {
+fn common_network(ends: &Ends, width: u8) -> io::Result<Option<Network>> {
     let (shortest, longest) = if width == 32 { (8, 24) } else { (16, 64) };
-    let kept = width.min(64);
-    let leading = |address: IpAddr| {
-        let (bits, its_width) = number(address);
-        let counts = its_width == width && !nobody.iter().any(|network| network.holds(address));
-        counts.then(|| (bits >> (width - kept)) as u64)
-    };
-    let ends: Vec<[u64; 2]> =
-        ends.iter().filter_map(|[one, two]| leading(*one).zip(leading(*two))).map(|(one, two)| [one, two]).collect();
-    if ends.is_empty() {
-        return None;
+    let kept = width.min(LEADING);
+    if ends.len() == 0 {
+        return Ok(None);
     }
     let (mut prefix, mut length) = (0_u64, 0_u8);
     while length < longest {
         let shift = kept - length - 1;
-        let counted = [2 * prefix, 2 * prefix + 1].map(|child| {
-            let (mut touched, mut opened) = (0_u64, 0_u64);
-            for [opener, responder] in &ends {
+        // Of each half: connections that touch it, and those that are opened from it.
+        let (mut touched, mut opened) = ([0_u64; 2], [0_u64; 2]);
+        ends.each(|opener, responder| {
+            for half in 0..2 {
+                let child = 2 * prefix + half as u64;
                 let opens = opener >> shift == child;
-                opened += u64::from(opens);
-                touched += u64::from(opens || responder >> shift == child);
+                opened[half] += u64::from(opens);
+                touched[half] += u64::from(opens || responder >> shift == child);
             }
-            (child, touched as f64 / ends.len() as f64 >= COVERED, opened)
-        });
+        })?;
+        let covered = touched.map(|touched| touched as f64 / ends.len() as f64 >= COVERED);
         // Of two halves that all connections touch, the site is the one that opens more of them.
-        let best = if (counted[1].1, counted[1].2) > (counted[0].1, counted[0].2) { counted[1] } else { counted[0] };
-        if !best.1 {
+        let best = usize::from((covered[1], opened[1]) > (covered[0], opened[0]));
+        if !covered[best] {
             break;
         }
-        (prefix, length) = (best.0, length + 1);
+        (prefix, length) = (2 * prefix + best as u64, length + 1);
     }
     if length < shortest {
-        return None;
+        return Ok(None);
     }
     let first = u128::from(prefix) << (width - length);
     let address = if width == 32 { IpAddr::V4((first as u32).into()) } else { IpAddr::V6(first.into()) };
-    Some(Network::around(address, length))
+    Ok(Some(Network::around(address, length)))
 }
 
 /// Networks of the size of a subnet with the most connections.
-fn networks_seen(tally: &Tally, nobody: &[Network]) -> NoHost {
-    let mut counts: HashMap<String, u64, RandomState> = HashMap::with_hasher(RandomState::new());
-    for (&address, host) in &tally.hosts {
-        if !nobody.iter().any(|network| network.holds(address)) {
+fn networks_seen(tally: &Tally, nobody: &[Network]) -> io::Result<NoHost> {
+    let mut counts: HashMap<Network, u64, RandomState> = HashMap::with_hasher(RandomState::new());
+    tally.hosts.each(|address, host| {
+        if !within(address, nobody) {
             let length = if address.is_ipv4() { 24 } else { 64 };
-            *counts.entry(Network::around(address, length).to_string()).or_default() += host.opened + host.asked;
+            *counts.entry(Network::around(address, length)).or_default() += host.opened + host.asked;
         }
-    }
-    let mut ordered: Vec<_> = counts.into_iter().collect();
+    })?;
+    let mut ordered: Vec<_> = counts.into_iter().map(|(network, count)| (network.to_string(), count)).collect();
     ordered.sort_by(|one, two| two.1.cmp(&one.1).then_with(|| one.0.cmp(&two.0)));
     let more = ordered.len().saturating_sub(TOLD);
-    NoHost { seen: ordered.into_iter().take(TOLD).map(|(network, _)| network).collect(), more }
+    Ok(NoHost { seen: ordered.into_iter().take(TOLD).map(|(network, _)| network).collect(), more })
 }

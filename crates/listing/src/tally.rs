@@ -1,33 +1,28 @@
 //! Connections counted by host.
 
-use std::collections::hash_map::RandomState;
+use std::io;
 use std::net::IpAddr;
+use std::path::Path;
 
 use capture::{Connection, Protocol, State};
-use hashbrown::HashMap;
 
-use crate::networks::{Network, PRIVATE, known};
+use crate::ends::Ends;
+use crate::hosts::{Hosts, Room};
+use crate::networks::{NOBODY, Network, PRIVATE, known};
 
 /// States of a connection that nobody took, whatever was answered.
 pub const UNANSWERED: [State; 3] = [State::Rejected, State::HalfOpen, State::OneWay];
 
-/// What a host did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Host {
-    /// Connections that it opened.
-    pub(crate) opened: u64,
-    /// That were opened to it.
-    pub(crate) asked: u64,
-    /// Of these, those that it took.
-    pub(crate) taken: u64,
-}
-
-/// Connections counted one by one, in any order. Addresses come from strangers: their hash has a key.
+/// Connections counted one by one, in any order.
 pub struct Tally {
-    pub(crate) hosts: HashMap<IpAddr, Host, RandomState>,
-    /// Ends of each connection, opener first, as long as no host is private: what a network of the site is looked for in.
-    pub(crate) ends: Option<Vec<[IpAddr; 2]>>,
+    pub(crate) hosts: Hosts,
+    /// Ends of the connections over IPv4 and IPv6, as long as no host is private: what a network of the site is looked for in.
+    pub(crate) ends: Option<[Ends; 2]>,
+    /// Whether there is any host of IPv4 and IPv6, as long as none is private.
+    pub(crate) there: [bool; 2],
+    room: Option<Room>,
     private: Vec<Network>,
+    nobody: Vec<Network>,
     /// Connections by protocol.
     pub by_protocol: [u64; Protocol::NAMES.len()],
     /// Length of their IP packets.
@@ -38,44 +33,81 @@ pub struct Tally {
 
 impl Default for Tally {
     fn default() -> Self {
+        Tally::within(None)
+    }
+}
+
+impl Tally {
+    /// Holds at most so many hosts in memory, and others in new files of a folder; all of them where there is no limit.
+    pub fn within(limit: Option<(usize, &Path)>) -> Tally {
+        let room = limit.map(|(most, folder)| Room { most: most.max(1), folder: folder.to_owned() });
         Tally {
-            hosts: HashMap::with_hasher(RandomState::new()),
-            ends: Some(Vec::new()),
+            hosts: Hosts::within(room.clone()),
+            ends: Some(Default::default()),
+            there: [false; 2],
+            room,
             private: known(&PRIVATE),
+            nobody: known(&NOBODY),
             by_protocol: [0; Protocol::NAMES.len()],
             bytes: 0,
             packets: 0,
         }
     }
-}
 
-impl Tally {
     /// Counts a connection.
-    pub fn add(&mut self, connection: &Connection) {
+    ///
+    /// # Errors
+    /// As [`Tally::add_ends`].
+    pub fn add(&mut self, connection: &Connection) -> io::Result<()> {
         let ends = [connection.opener.address, connection.responder.address];
         let taken = connection.from_responder.packets > 0 && !UNANSWERED.contains(&connection.state);
         let sides = [&connection.from_opener, &connection.from_responder];
         let bytes = sides.map(|side| side.wire_bytes).iter().sum();
         let packets = sides.map(|side| side.packets).iter().sum();
-        self.add_ends(ends, taken, connection.protocol as usize, bytes, packets);
+        self.add_ends(ends, taken, connection.protocol as usize, bytes, packets)
     }
 
     /// Counts a connection by its ends, the opener first, by whether the other one took it, by the place of its protocol in
     /// [`Protocol::NAMES`], and by what both directions carried.
-    pub fn add_ends(&mut self, ends: [IpAddr; 2], taken: bool, protocol: usize, bytes: u64, packets: u64) {
+    ///
+    /// # Errors
+    /// Hosts that memory does not hold cannot be written.
+    pub fn add_ends(
+        &mut self,
+        ends: [IpAddr; 2],
+        taken: bool,
+        protocol: usize,
+        bytes: u64,
+        packets: u64,
+    ) -> io::Result<()> {
         let [opener, responder] = ends;
-        self.hosts.entry(opener).or_default().opened += 1;
-        let asked = self.hosts.entry(responder).or_default();
-        asked.asked += 1;
-        asked.taken += u64::from(taken);
-        if let Some(ends) = &mut self.ends {
-            ends.push([opener, responder]);
-            if [opener, responder].iter().any(|end| self.private.iter().any(|network| network.holds(*end))) {
-                self.ends = None;
-            }
-        }
         self.by_protocol[protocol] += 1;
         self.bytes += bytes;
         self.packets += packets;
+        self.add_to_networks(ends)?;
+        self.hosts.count(opener, |host| host.opened += 1)?;
+        self.hosts.count(responder, |host| {
+            host.asked += 1;
+            host.taken += u64::from(taken);
+        })
+    }
+
+    fn add_to_networks(&mut self, ends: [IpAddr; 2]) -> io::Result<()> {
+        let Some(of_versions) = &mut self.ends else { return Ok(()) };
+        let within = |host: IpAddr, networks: &[Network]| networks.iter().any(|network| network.holds(host));
+        if ends.iter().any(|end| within(*end, &self.private)) {
+            self.ends = None;
+            return Ok(());
+        }
+        let named = ends.map(|end| !within(end, &self.nobody));
+        for (end, named) in ends.iter().zip(named) {
+            self.there[usize::from(end.is_ipv6())] |= named;
+        }
+        match ends.map(|end| end.is_ipv6()) {
+            [one, two] if one == two && named == [true; 2] => {
+                of_versions[usize::from(one)].add(ends, self.room.as_ref())
+            }
+            _ => Ok(()),
+        }
     }
 }

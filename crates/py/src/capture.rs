@@ -57,8 +57,13 @@ impl<'a> Onlooker<'a> {
                 return Ok(Go::On);
             }
             self.looked = Instant::now();
-            let goes_on: bool = self.look.call1(py, (seen.packets, seen.connections, seen.bytes))?.extract(py)?;
-            Ok(if goes_on { Go::On } else { Go::Stop })
+            let goes_on: Option<bool> =
+                self.look.call1(py, (seen.packets, seen.connections, seen.bytes))?.extract(py)?;
+            Ok(match goes_on {
+                Some(true) => Go::On,
+                Some(false) => Go::Stop,
+                None => Go::Tighter,
+            })
         })
     }
 }
@@ -75,7 +80,8 @@ impl Watch for Onlooker<'_> {
 /// Reads the captures at `paths` as one: the tables of connections, trains, packets and volumes, and as JSON what was counted.
 ///
 /// `look` is called every now and then with the packets and connections found and the bytes read so far; the capture ends
-/// there when it answers `False`.
+/// there when it answers `False`; fewer connections are held from then on when it answers `None`, and the capture ends where
+/// they are few already.
 ///
 /// # Errors
 /// `ValueError` with one line when a file cannot be read or is no capture; whatever `look` or a signal

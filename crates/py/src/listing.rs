@@ -2,19 +2,20 @@
 
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::listing::{Class, FoundBy, Network, Sites, Tally, UNANSWERED};
+use ::listing::{Class, FoundBy, Network, Sites, Tally, UNANSWERED, Unsited};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, RecordBatch, StringViewArray};
-use arrow_schema::{Field, Schema};
+use arrow_schema::{Field, FieldRef, Schema};
 use capture::{Connection, Leaving, State, read_files_to};
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use runs::table_file::TableFile;
+use runs::table_file::Groups;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 use tables::Record;
@@ -35,8 +36,8 @@ pub struct CaptureListing {
 
 /// Where the connections are.
 enum Rows {
-    /// In memory, with their numbers; those that left early in a file.
-    Held { serials: Vec<u64>, kept: Vec<Connection>, left: Option<PathBuf> },
+    /// In memory, with their numbers; those that left early in a file, and how many were given up and are not there.
+    Held { serials: Vec<u64>, kept: Vec<Connection>, left: Option<PathBuf>, lost: u64 },
     /// In shards that were read.
     Shards(Shards),
 }
@@ -49,7 +50,7 @@ struct Keeper {
 
 impl Leaving for Keeper {
     fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
-        self.tally.add(&connection);
+        self.tally.add(&connection)?;
         self.spill.add(serial, connection)
     }
 }
@@ -57,6 +58,7 @@ impl Leaving for Keeper {
 /// What a listing says beside its rows.
 #[derive(Serialize)]
 struct Answer {
+    lost: u64,
     counts: Json,
     dataset: Map<String, Json>,
     site: Map<String, Json>,
@@ -64,13 +66,13 @@ struct Answer {
 
 /// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
 /// connection; the site is that of the networks `internal`, else found. Connections beyond `max_flows` wait in the file
-/// `spill`.
+/// `spill`, and of hosts beyond `most_hosts` what each did in files beside it.
 ///
 /// # Errors
 /// `ValueError` with one line as there, and when no host is in `internal`: then the line is a JSON list of the networks
 /// that were seen, and how many more there are.
 #[pyfunction]
-#[pyo3(signature = (paths, options, look, internal, spill))]
+#[pyo3(signature = (paths, options, look, internal, spill, most_hosts=None))]
 pub fn list_capture(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -78,25 +80,29 @@ pub fn list_capture(
     look: Py<PyAny>,
     internal: Option<Vec<String>>,
     spill: PathBuf,
+    most_hosts: Option<usize>,
 ) -> PyResult<CaptureListing> {
     let options = options.checked()?;
     let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
-    let mut keeper = Keeper { tally: Tally::default(), spill: Spill::at(spill) };
+    let tally = Tally::within(most_hosts.zip(spill.parent()));
+    let mut keeper = Keeper { tally, spill: Spill::at(spill) };
     let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut keeper)));
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
     let Keeper { mut tally, spill } = keeper;
+    // Of files that are merged, what is given up is not kept.
+    let lost = (read.counts.evicted - read.counts.unanswered.connections).saturating_sub(spill.rows());
     let left = py
         .detach(|| {
             for connection in &read.connections {
-                tally.add(connection);
+                tally.add(connection)?;
             }
             spill.close()
         })
         .map_err(of_system)?;
-    let rows = Rows::Held { serials: read.serials, kept: read.connections, left };
+    let rows = Rows::Held { serials: read.serials, kept: read.connections, left, lost };
     CaptureListing::of(tally, internal.as_deref(), told, rows)
 }
 
@@ -142,16 +148,19 @@ fn counted(tally: &mut Tally, batch: &RecordBatch) -> io::Result<()> {
         let state = known(&State::NAMES, states.value(row)).ok_or_else(|| missing("state"))?;
         let unanswered = UNANSWERED.iter().any(|unanswered| *unanswered as usize == state);
         let (bytes, packets) = (bytes.value(row) as u64, packets.value(row) as u64);
-        tally.add_ends([opener, responder], answers.value(row) > 0 && !unanswered, protocol, bytes, packets);
+        tally.add_ends([opener, responder], answers.value(row) > 0 && !unanswered, protocol, bytes, packets)?;
     }
     Ok(())
 }
 
 impl CaptureListing {
     fn of(tally: Tally, internal: Option<&[Network]>, told: String, rows: Rows) -> PyResult<CaptureListing> {
-        let sites = Sites::of(&tally, internal).map_err(|none| match as_json(&(none.seen, none.more)) {
-            Ok(seen) => PyValueError::new_err(seen),
-            Err(error) => error,
+        let sites = Sites::of(&tally, internal).map_err(|none| match none {
+            Unsited::File(error) => of_system(error),
+            Unsited::NoHost(none) => match as_json(&(none.seen, none.more)) {
+                Ok(seen) => PyValueError::new_err(seen),
+                Err(error) => error,
+            },
         })?;
         Ok(CaptureListing { tally, sites, told, rows })
     }
@@ -159,7 +168,7 @@ impl CaptureListing {
 
 #[pymethods]
 impl CaptureListing {
-    /// What was read and found, as JSON: `counts`; of `dataset` and `site` what a profile has.
+    /// What was read and found, as JSON: `lost` connections, which were answered and are in no row; `counts`; of `dataset` and `site` what a profile has.
     fn answer(&self) -> PyResult<String> {
         let number = |name: &str, value: u64| (name.to_owned(), Json::from(value));
         let mut dataset = Map::new();
@@ -181,7 +190,8 @@ impl CaptureListing {
         let roles = self.sites.roles;
         site.extend([number("server", roles.server), number("client", roles.client), number("unknown", roles.unknown)]);
         let counts = serde_json::from_str(&self.told).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        as_json(&Answer { counts, dataset, site })
+        let lost = if let Rows::Held { lost, .. } = self.rows { lost } else { 0 };
+        as_json(&Answer { lost, counts, dataset, site })
     }
 
     /// Writes the table of connections as Parquet, `counts` (JSON) with it; the rows that left early come first.
@@ -223,35 +233,49 @@ impl CaptureListing {
 impl CaptureListing {
     fn written(&self, path: PathBuf, counts: &str) -> io::Result<()> {
         let schema = self.batch(&[], &[])?.schema();
-        let mut out = TableFile::create(&path, schema, metadata(counts)?, FORM)?;
-        let mut write = |batch: &RecordBatch| {
-            out.write(&self.classified(batch)?)?;
-            out.flush()
-        };
+        let mut out = Groups::create(&path, schema, metadata(counts)?, FORM)?;
         match &self.rows {
-            Rows::Shards(shards) => shards.each(write)?,
-            Rows::Held { serials, kept, left } => {
+            Rows::Shards(shards) => shards.each(|batch| out.write(&self.classified(batch)?))?,
+            Rows::Held { serials, kept, left, .. } => {
                 if let Some(left) = left {
-                    let rows = ParquetRecordBatchReaderBuilder::try_new(File::open(left)?).map_err(io::Error::other)?;
-                    for batch in rows.with_batch_size(BATCH).build().map_err(io::Error::other)? {
-                        write(&batch.map_err(io::Error::other)?)?;
-                    }
+                    self.take_over(left, &mut out)?;
                 }
                 for (serials, rows) in serials.chunks(BATCH).zip(kept.chunks(BATCH)) {
                     out.write(&self.batch(serials, rows)?)?;
-                    out.flush()?;
                 }
             }
         }
         out.close()
     }
 
+    /// Groups of rows that left early, as they stand, with their classes.
+    fn take_over(&self, left: &Path, out: &mut Groups) -> io::Result<()> {
+        let file = File::open(left)?;
+        let options = ArrowReaderOptions::default();
+        let metadata = ArrowReaderMetadata::load(&file, options).map_err(io::Error::other)?;
+        for (place, group) in metadata.metadata().row_groups().iter().enumerate() {
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone());
+            let ends = ProjectionMask::columns(reader.parquet_schema(), ["opener", "responder"]);
+            let reader = reader.with_projection(ends).with_row_groups(vec![place]).with_batch_size(BATCH);
+            let mut classes = Vec::new();
+            for batch in reader.build().map_err(io::Error::other)? {
+                classes.extend(self.classes(&batch.map_err(io::Error::other)?)?);
+            }
+            let (fields, columns): (Vec<_>, Vec<_>) = columns_of(&classes).into_iter().unzip();
+            let own = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)?;
+            out.take_over(&file, group, &own)?;
+        }
+        Ok(())
+    }
+
     /// Rows that were kept, with their classes.
     fn classified(&self, batch: &RecordBatch) -> io::Result<RecordBatch> {
+        with_classes(batch, &self.classes(batch)?)
+    }
+
+    fn classes(&self, batch: &RecordBatch) -> io::Result<Vec<Class>> {
         let (openers, responders) = (addresses(batch, "opener")?, addresses(batch, "responder")?);
-        let classes: Vec<Class> =
-            openers.into_iter().zip(responders).map(|(one, two)| self.sites.class_of(one, two)).collect();
-        with_classes(batch, &classes)
+        Ok(openers.into_iter().zip(responders).map(|(one, two)| self.sites.class_of(one, two)).collect())
     }
 
     fn batch(&self, serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
@@ -265,21 +289,26 @@ impl CaptureListing {
 fn with_classes(batch: &RecordBatch, classes: &[Class]) -> io::Result<RecordBatch> {
     const BEHIND: usize = 3;
     let at = batch.num_columns() - BEHIND;
-    let words = |of: fn(&Class) -> Option<&'static str>| -> ArrayRef {
-        Arc::new(classes.iter().map(of).collect::<StringViewArray>())
-    };
     let mut fields = batch.schema().fields().to_vec();
     let mut columns = batch.columns().to_vec();
-    let told = [
-        ("class", words(|class| Some(class.class))),
-        ("side", words(|class| Some(class.side))),
-        ("reason", words(|class| class.reason)),
-    ];
-    for (place, (name, column)) in told.into_iter().enumerate() {
-        fields.insert(at + place, Arc::new(Field::new(name, column.data_type().clone(), name == "reason")));
+    for (place, (field, column)) in columns_of(classes).into_iter().enumerate() {
+        fields.insert(at + place, field);
         columns.insert(at + place, column);
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)
+}
+
+/// The columns of classes.
+fn columns_of(classes: &[Class]) -> [(FieldRef, ArrayRef); 3] {
+    let words = |of: fn(&Class) -> Option<&'static str>| -> ArrayRef {
+        Arc::new(classes.iter().map(of).collect::<StringViewArray>())
+    };
+    [
+        ("class", words(|class| Some(class.class))),
+        ("side", words(|class| Some(class.side))),
+        ("reason", words(|class| class.reason)),
+    ]
+    .map(|(name, column)| (Arc::new(Field::new(name, column.data_type().clone(), name == "reason")), column))
 }
 
 /// What `mayfly.tables.Table.metadata` says of the table of connections.

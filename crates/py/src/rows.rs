@@ -17,6 +17,8 @@ use crate::table::Table;
 
 /// Rows that are written at once.
 pub(crate) const BATCH: usize = 1 << 16;
+/// Rows that are held until they are written, 12 MB, and as much again while they are.
+const SPILT: usize = 1 << 14;
 /// Rows that left early are read back.
 pub(crate) const FORM: Form = Form { group: None, arrow_types: true };
 
@@ -45,7 +47,7 @@ impl Spill {
         self.rows += 1;
         self.serials.push(serial);
         self.held.push(connection);
-        if self.held.len() >= BATCH { self.flush() } else { Ok(()) }
+        if self.held.len() >= SPILT { self.flush() } else { Ok(()) }
     }
 
     /// Rows so far.

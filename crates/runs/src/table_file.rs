@@ -4,14 +4,16 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_writer::ArrowWriterOptions;
+use parquet::arrow::arrow_writer::{ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves};
 use parquet::basic::Compression;
+use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{ColumnChunkMetaData, KeyValue, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
 /// How a table stands in its file.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,6 +75,99 @@ impl TableFile {
     pub fn close(self) -> io::Result<()> {
         self.0.close().map(|_| ()).map_err(failed)
     }
+}
+
+/// A Parquet file that is written group by group, of rows or of groups of another file.
+pub struct Groups {
+    file: SerializedFileWriter<File>,
+    factory: ArrowRowGroupWriterFactory,
+    schema: SchemaRef,
+    written: usize,
+}
+
+impl Groups {
+    /// A new file, as [`TableFile::create`].
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(path: &Path, schema: SchemaRef, metadata: Vec<(String, String)>, form: Form) -> io::Result<Groups> {
+        let table = TableFile::create(path, SchemaRef::clone(&schema), metadata, form)?;
+        let (file, factory) = table.0.into_serialized_writer().map_err(failed)?;
+        Ok(Groups { file, factory, schema, written: 0 })
+    }
+
+    /// Adds the rows of `batch` as a group.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, batch: &RecordBatch) -> io::Result<()> {
+        self.group(|name, writer, group| match batch.column_by_name(name) {
+            Some(column) => encode(batch.schema_ref(), name, column, writer, group),
+            None => Err(ParquetError::General(format!("{name} is missing"))),
+        })
+    }
+
+    /// Adds a group of `source` as it stands, and the columns of `own`, which has as many rows and what the group lacks.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the group not be read.
+    pub fn take_over(&mut self, source: &File, taken: &RowGroupMetaData, own: &RecordBatch) -> io::Result<()> {
+        self.group(|name, writer, group| {
+            if let Some(column) = own.column_by_name(name) {
+                return encode(own.schema_ref(), name, column, writer, group);
+            }
+            // Of a list, the path goes on to its items.
+            let of_field =
+                |column: &&ColumnChunkMetaData| column.column_path().parts().first().is_some_and(|part| part == name);
+            let column = taken.columns().iter().find(of_field);
+            let column = column.ok_or_else(|| ParquetError::General(format!("{name} is missing")))?;
+            let close = ColumnCloseResult {
+                bytes_written: column.compressed_size() as u64,
+                rows_written: taken.num_rows() as u64,
+                metadata: column.clone(),
+                bloom_filter: None,
+                column_index: None,
+                offset_index: None,
+            };
+            group.append_column(source, close)
+        })
+    }
+
+    fn group(
+        &mut self,
+        mut add: impl FnMut(&str, ArrowColumnWriter, &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError>,
+    ) -> io::Result<()> {
+        let writers = self.factory.create_column_writers(self.written).map_err(failed)?;
+        let mut group = self.file.next_row_group().map_err(failed)?;
+        for (field, writer) in self.schema.fields().iter().zip(writers) {
+            add(field.name(), writer, &mut group).map_err(failed)?;
+        }
+        group.close().map_err(failed)?;
+        self.written += 1;
+        Ok(())
+    }
+
+    /// Writes the end of the file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn close(self) -> io::Result<()> {
+        self.file.close().map(|_| ()).map_err(failed)
+    }
+}
+
+/// Adds a column of single values or of a list of them.
+fn encode(
+    schema: &SchemaRef,
+    name: &str,
+    column: &ArrayRef,
+    mut writer: ArrowColumnWriter,
+    group: &mut SerializedRowGroupWriter<'_, File>,
+) -> Result<(), ParquetError> {
+    for leaf in compute_leaves(schema.field_with_name(name)?, column)? {
+        writer.write(&leaf)?;
+    }
+    writer.close()?.append_to_row_group(group)
 }
 
 fn failed(error: ParquetError) -> io::Error {

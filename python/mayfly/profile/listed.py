@@ -22,7 +22,7 @@ from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 from mayfly.text.parquet import MAGIC
 from mayfly.workload.networks import networks_of
-from mayfly.workload.reading import ReadOptions, most_connections
+from mayfly.workload.reading import ReadOptions, most_connections, most_hosts
 
 if TYPE_CHECKING:
     from mayfly.profile.listing import Listing
@@ -50,6 +50,8 @@ class Listed(Result):
     _rows: Any = field(repr=False)
     _folder: tempfile.TemporaryDirectory[str] | ShardFolder = field(repr=False)
     """Of the connections that wait in files, as long as they are asked for."""
+    _lost: int = field(default=0, repr=False)
+    """Connections that were answered and given up, and wait in no file."""
 
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON, as :meth:`mayfly.profile.listing.Listing.document`."""
@@ -65,7 +67,7 @@ class Listed(Result):
         """Whose hosts are whose, in words."""
         from mayfly.profile.sentences import site_sentences, summed_up
 
-        return [*site_sentences(self.document()), *summed_up(self.counts, listed=True)]
+        return [*site_sentences(self.document()), *summed_up(self.counts, listed=not self._lost)]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write ``connections.parquet``, as :meth:`mayfly.profile.listing.Listing.write`; rows that left early first.
@@ -153,16 +155,17 @@ def listed(
     if progress is not None:
         progress(1.0)
     dataset = {"date": _date(counts["first_epoch_s"]), "duration_s": counts["duration_s"], **told["dataset"]}
-    return Listed(sources, counts, dataset, told["site"], rows, folder)
+    return Listed(sources, counts, dataset, told["site"], rows, folder, told["lost"])
 
 
 def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.TemporaryDirectory[str], Any]:
     """Where reading was stopped, the folder of what left early, and the rows."""
     folder = tempfile.TemporaryDirectory(prefix="mayfly-")
-    look = Look(names)
+    look = Look(names, gives_up=True)
     options = ReadOptions(max_flows=most_connections()).for_files(names)
+    left = os.path.join(folder.name, "left.parquet")
     try:
-        rows = _native.list_capture(names, options, look, networks, os.path.join(folder.name, "left.parquet"))
+        rows = _native.list_capture(names, options, look, networks, left, most_hosts())
     except ValueError as error:
         raise MayflyError(_refusal(str(error), networks)) from None
     except OSError as error:

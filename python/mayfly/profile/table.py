@@ -130,7 +130,7 @@ def read_connections(
         most_trains, most_volumes = _most_trains() if trains else 0, kept.MOST_VOLUMES * volumes
         if sharding is None:
             options = kept.ReadOptions(max_flows=most_connections(), max_trains=most_trains, max_volumes=most_volumes)
-            reading = kept.read_captures(names, options)
+            reading = kept.read_captures(names, options, gives_up=True)
         else:
             reading = _reading_of_shards(names, sharding, most_trains, most_volumes)
         frame, counts = reading.connections, reading.counts

@@ -68,7 +68,10 @@ class Reading:
 
 
 def read_captures(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], options: ReadOptions | None = None
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    options: ReadOptions | None = None,
+    *,
+    gives_up: bool = False,
 ) -> Reading:
     """Read captures as one.
 
@@ -78,6 +81,8 @@ def read_captures(
         pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input. Files that
         follow one another in time are one capture, in whatever order they are named; files of the same time are merged.
     options : ReadOptions, optional
+    gives_up : bool
+        Where memory is reached, connections are given up, those that were silent for longest, before the reading is.
 
     Returns
     -------
@@ -97,7 +102,7 @@ def read_captures(
     files = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(path) for path in paths]
     if not files:
         raise MayflyError("no capture given: name at least one file, or - for the standard input")
-    look = Look(files)
+    look = Look(files, gives_up)
     try:
         connections, trains, packets, volumes, told = _native.read_capture(
             files, (options or ReadOptions()).for_files(files), look

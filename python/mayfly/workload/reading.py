@@ -118,6 +118,26 @@ BESIDE_BYTES = 100_000_000
 """Memory of a command beside its connections."""
 
 
+HOST_BYTES = 100
+"""Memory of the counts of a host, their table being half full."""
+
+HOSTS_SHARE = 0.05
+"""Of the memory of a command, what counts by host may take while connections are read."""
+
+
+def most_hosts() -> int | None:
+    """Hosts that are counted in memory; others wait in files. No limit where memory has none.
+
+    Examples
+    --------
+    >>> most_hosts() is None
+    True
+    """
+    if limits.memory_bytes is None:
+        return None
+    return max(int(HOSTS_SHARE * limits.memory_bytes / HOST_BYTES), 1_000)
+
+
 def most_connections(most: int = ReadOptions.max_flows, within_bytes: float | None = None) -> int:
     """Connections that may be held at once within what reading may take of the memory of a command.
 

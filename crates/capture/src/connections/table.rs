@@ -50,6 +50,11 @@ struct Packets {
     left_out: u64,
 }
 
+/// Connections that are held however little memory there is.
+const LEAST_HELD: usize = 1_000;
+/// Part of the connections that are given up at once where memory is short.
+const GIVEN_UP: usize = 8;
+
 /// Places of the cache of connections of late, a power of 2.
 const RECENT: usize = 1 << 12;
 
@@ -170,6 +175,49 @@ impl Table {
         self.entries.len() as u64 + self.evicted
     }
 
+    /// How many connections are to be held where there is memory for fewer than now: by [`Table::give_up_beyond`]; None where
+    /// they are few already.
+    pub(crate) fn tighter(&self) -> Option<usize> {
+        let held = self.entries.len().min(self.limit);
+        let held = held - held.div_ceil(GIVEN_UP);
+        (held >= LEAST_HELD).then_some(held)
+    }
+
+    /// Gives up the connection that was silent for longest, of more than `held`; false where there are no more. At most `held`
+    /// are held from then on.
+    pub(crate) fn give_up_beyond(&mut self, held: usize) -> bool {
+        self.limit = held.max(1);
+        if self.entries.len() <= self.limit {
+            self.entries.shrink_to_fit();
+            self.links.shrink_to_fit();
+            // Entries have moved.
+            self.recent.fill(NONE);
+            return false;
+        }
+        let place = self.forget_oldest();
+        let last = (self.entries.len() - 1) as u32;
+        if place != last {
+            let hash = self.keys.hash_one(self.entries[last as usize].key);
+            if let Some(index) = self.latest.find_mut(hash, |index| *index == last) {
+                *index = place;
+            }
+            self.links[place as usize] = self.links[last as usize];
+            let Link { newer, older } = self.links[place as usize];
+            match newer {
+                NONE => self.newest = place,
+                _ => self.links[newer as usize].older = place,
+            }
+            match older {
+                NONE => self.oldest = place,
+                _ => self.links[older as usize].newer = place,
+            }
+        }
+        self.links.pop();
+        let old = self.entries.swap_remove(place as usize);
+        self.give_up(old);
+        true
+    }
+
     /// A copy of a segment that was accounted: the connection passed `tap`, too.
     pub fn add_copy(&mut self, segment: &Segment, tap: u32) {
         let (key, _) = Key::of(segment);
@@ -287,21 +335,9 @@ impl Table {
             self.links.push(Link { newer: NONE, older: NONE });
             (self.entries.len() - 1) as u32
         } else {
-            let index = self.oldest;
-            self.unlink(index);
-            let evicted_hash = self.keys.hash_one(self.entries[index as usize].key);
-            if let Ok(slot) = self.latest.find_entry(evicted_hash, |held| *held == index) {
-                slot.remove();
-            }
+            let index = self.forget_oldest();
             let old = std::mem::replace(&mut self.entries[index as usize], entry);
-            self.evicted += 1;
-            if let Some((packets, bytes)) = old.unanswered() {
-                self.unanswered.connections += 1;
-                self.unanswered.packets += packets;
-                self.unanswered.bytes = self.unanswered.bytes.saturating_add(bytes);
-            } else if let Some(leaving) = &mut self.leaving {
-                leaving.push(old);
-            }
+            self.give_up(old);
             index
         };
         let (entries, keys) = (&self.entries, &self.keys);
@@ -314,6 +350,28 @@ impl Table {
         }
         self.link_newest(index);
         index
+    }
+
+    /// Takes the connection that was silent for longest out of the index and the list: its place.
+    fn forget_oldest(&mut self) -> u32 {
+        let index = self.oldest;
+        self.unlink(index);
+        let hash = self.keys.hash_one(self.entries[index as usize].key);
+        if let Ok(slot) = self.latest.find_entry(hash, |held| *held == index) {
+            slot.remove();
+        }
+        index
+    }
+
+    fn give_up(&mut self, old: Entry) {
+        self.evicted += 1;
+        if let Some((packets, bytes)) = old.unanswered() {
+            self.unanswered.connections += 1;
+            self.unanswered.packets += packets;
+            self.unanswered.bytes = self.unanswered.bytes.saturating_add(bytes);
+        } else if let Some(leaving) = &mut self.leaving {
+            leaving.push(old);
+        }
     }
 
     fn touch(&mut self, index: u32) {

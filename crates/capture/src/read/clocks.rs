@@ -65,7 +65,7 @@ impl Sample {
         loop {
             if steps.is_multiple_of(POLL_EVERY) {
                 match watch.look(crate::Seen::default()) {
-                    Go::On => {}
+                    Go::On | Go::Tighter => {}
                     Go::Stop => return Ok(sample),
                     Go::Cancel => return Err(CaptureError::Cancelled),
                 }

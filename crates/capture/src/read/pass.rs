@@ -23,6 +23,14 @@ pub(crate) trait Taker {
 
     /// Connections and flows found so far.
     fn connections(&self) -> u64;
+
+    /// Holds less from now on; false where it cannot.
+    ///
+    /// # Errors
+    /// As [`Taker::take`].
+    fn tighten(&mut self, _counts: &Counts) -> io::Result<bool> {
+        Ok(false)
+    }
 }
 
 /// Reads to the end, or as far as `watch` wants; whether the files could be read so: false where what was taken for a
@@ -44,7 +52,8 @@ pub(crate) fn pass<R: Read>(
             let bytes = read.load(Ordering::Relaxed);
             match watch.look(Seen { packets: counts.packets, connections: taker.connections(), bytes }) {
                 Go::On => {}
-                Go::Stop => {
+                Go::Tighter if taker.tighten(counts)? => {}
+                Go::Stop | Go::Tighter => {
                     counts.stopped = true;
                     return Ok(true);
                 }

@@ -87,8 +87,10 @@ pub fn read_shard(
         if counts.packets.is_multiple_of(POLL_EVERY) {
             let seen = Seen { packets: counts.packets, connections: tabled.connections(), bytes: blocks.read };
             // Part of a shard is no part of a capture that was read so far.
-            if watch.look(seen) != Go::On {
-                return Err(CaptureError::Cancelled);
+            match watch.look(seen) {
+                Go::On => {}
+                Go::Tighter if tabled.tighten(&counts)? => {}
+                Go::Tighter | Go::Stop | Go::Cancel => return Err(CaptureError::Cancelled),
             }
         }
         let mut bytes = blocks.next()?;
