@@ -149,8 +149,13 @@ impl Table {
         self.created = serial;
     }
 
-    /// Connections given up since the last call, with their serial numbers, as they stood.
+    /// Whether there are connections for [`Table::left`].
     #[inline]
+    pub(crate) fn gives_up(&self) -> bool {
+        self.leaving.as_ref().is_some_and(|leaving| !leaving.is_empty())
+    }
+
+    /// A connection given up since the last call, as it stood.
     pub(crate) fn left(&mut self) -> Option<Entry> {
         self.leaving.as_mut()?.pop()
     }
@@ -234,8 +239,11 @@ impl Table {
             trains.keep(entry.serial, entry.last_train());
         }
         let entries = &self.entries;
-        // Of an evicted connection there is no row.
-        let row_of = |serial: u64| entries.binary_search_by_key(&serial, |entry| entry.serial).ok();
+        // Of an evicted connection there is no row; where none was, and all are counted from 0, rows have their numbers.
+        let row_of = |serial: u64| match entries.get(serial as usize) {
+            Some(entry) if entry.serial == serial => Some(serial as usize),
+            _ => entries.binary_search_by_key(&serial, |entry| entry.serial).ok(),
+        };
         trains.kept.retain_mut(|train| {
             let Some(row) = row_of(train.connection) else { return false };
             train.connection = row as u64;
