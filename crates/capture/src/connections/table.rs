@@ -211,17 +211,19 @@ impl Table {
         let entry = &mut self.entries[index as usize];
         let Brought { ended, packets, rtt_ns, acked_bytes } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
-        let volume = Volume {
-            connection: entry.serial,
-            from_opener: false,
-            from_lower: from == 0,
-            start_ns: time_ns,
-            wire_bytes: segment.wire_bytes,
-            packets: 1,
-            acked_bytes,
-            rtt_ns,
-        };
-        self.volumes.add(volume, &mut entry.volumes[from]);
+        if !self.volumes.is_off() {
+            let volume = Volume {
+                connection: entry.serial,
+                from_opener: false,
+                from_lower: from == 0,
+                start_ns: time_ns,
+                wire_bytes: segment.wire_bytes,
+                packets: 1,
+                acked_bytes,
+                rtt_ns,
+            };
+            self.volumes.add(volume, &mut entry.volumes[from]);
+        }
         if packets > 0 && key.protocol != Protocol::Icmp {
             let packets = u32::try_from(packets).unwrap_or(u32::MAX);
             let wire_bytes = segment.wire_bytes;
