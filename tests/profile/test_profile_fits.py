@@ -177,3 +177,14 @@ def test_refused(values, said):
         fits_of(values)
     with pytest.raises(MayflyError, match="bootstrap = -1"):
         fits_of(np.arange(1.0, 20), bootstrap=-1)
+
+
+def test_quantiles_of_a_mixture_are_where_its_probabilities_are():
+    p = np.arange(1, 50) / 50
+    for name in ("two exponentials", "two lognormals"):
+        law = LAWS[name].distribution(TRUE[name])
+        assert np.abs(law.cdf(law.ppf(p)) - p).max() < 1e-14
+    mixture = LAWS["two lognormals"].distribution(TRUE["two lognormals"])
+    x = np.array([0.0, 1e-3, 55.0, 54.6, 8000.0, 1e9])
+    parts = [stats.lognorm(s=part.sigma, scale=math.exp(part.mu)).cdf(x) for part in mixture.parts]
+    assert np.abs(mixture.cdf(x) - np.dot(mixture.weights, parts)).max() < 1e-15

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import SILENT, frame, row
+from scipy import special
 
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import classified
@@ -104,6 +105,17 @@ def test_the_tail_is_that_of_bridges():
         p = bridge_tail(x)
         # Four standard errors, and what the mean in place of the rest of the sum can do.
         assert abs((squares > x).mean() - p) < 4 * math.sqrt(p * (1 - p) / 100_000) + 1e-3
+
+
+@given(st.floats(1e-4, 1e3))
+def test_the_tail_is_the_series_with_the_functions_of_scipy(x):
+    terms = np.arange(40)
+    steps = 4 * terms + 1
+    u = steps**2 / (16 * x)
+    weights = np.exp(special.gammaln(terms + 0.5) - special.gammaln(terms + 1) - 2 * u)
+    total = (weights * np.sqrt(steps) * special.kve(0.25, u)).sum()
+    expected = min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+    assert abs(bridge_tail(x) - expected) < 1e-14
 
 
 def test_one_constant_load_in_twenty_is_cut():

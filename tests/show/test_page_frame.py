@@ -89,3 +89,9 @@ def test_a_library_that_was_changed_is_written_again(report):
 def test_another_way_to_carry_it_is_refused_before_the_work():
     with pytest.raises(MayflyError, match=r"assets = 'linked': must be inline or shared"):
         refuse_unknown("linked")
+
+
+def test_the_library_of_the_page_is_the_one_that_plotly_gives():
+    from plotly.offline import get_plotlyjs
+
+    assert f"<script>{page.inline(get_plotlyjs())}</script>" in page.document("A page", [], [])

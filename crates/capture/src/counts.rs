@@ -111,6 +111,16 @@ impl Counts {
         self.skipped[reason as usize] += 1;
     }
 
+    /// A frame that was not decoded.
+    #[cold]
+    pub(crate) fn skip_frame(&mut self, reason: Skip, link_type: i32) {
+        self.skip(reason);
+        if reason == Skip::LinkType {
+            *self.link_types.entry(link_type).or_default() += 1;
+        }
+    }
+
+    #[inline]
     pub(crate) fn see(&mut self, time_ns: i64) {
         self.packets += 1;
         if self.first_ns.is_none() {

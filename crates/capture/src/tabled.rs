@@ -80,6 +80,12 @@ impl<'a, 'b> Tabled<'a, 'b> {
     /// Passes on what the table has given up.
     #[inline]
     fn let_go(&mut self, first_ns: i64) -> io::Result<()> {
+        // An entry is large: it is moved only where there is one.
+        if self.table.gives_up() { self.all_go(first_ns) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn all_go(&mut self, first_ns: i64) -> io::Result<()> {
         while let (Some(entry), Some(leaving)) = (self.table.left(), self.leaving.as_mut()) {
             leaving.leaves(entry.serial, entry.connection(first_ns, &self.ideal))?;
         }

@@ -1,7 +1,8 @@
 //! Mixtures of two laws by expectation maximisation (Dempster, Laird and Rubin 1977).
 //!
 //! Cost per value and round: one exponential function. The likelihood is the sum of the logarithms of `1 + t` with t up
-//! to 1; of a few hundred of these the product is taken first, which a double holds, and one logarithm of it.
+//! to 1; of a few hundred of these the product is taken first, which a double holds, and one logarithm of it. Their
+//! exponentials are taken before all else: sums that wait for a call have no register.
 
 use std::f64::consts::PI;
 
@@ -21,42 +22,29 @@ const SETTLED: f64 = 1e-8;
 /// Values of which the logarithm is taken at once.
 const AT_ONCE: usize = 512;
 
-/// Logarithms of the densities of both parts at a value, to who it belongs and its likelihood.
-#[derive(Default)]
-struct Belonging {
-    likelihood: f64,
-    product: f64,
-    pending: usize,
-}
-
-impl Belonging {
-    fn new() -> Self {
-        Belonging { likelihood: 0.0, product: 1.0, pending: 0 }
-    }
-
-    /// Shares of the two parts in a value with these logarithms of densities.
-    #[inline]
-    fn of(&mut self, one: f64, two: f64) -> (f64, f64) {
-        let (most, t) = (one.max(two), (-(one - two).abs()).exp());
-        self.likelihood += most;
-        self.product *= 1.0 + t;
-        self.pending += 1;
-        if self.pending == AT_ONCE {
-            self.flush();
+/// From the logarithms of the densities of both parts at each value to whom it belongs: `take` gets the value and the shares
+/// of the two parts in it. Returns the mean of the logarithms of the likelihoods.
+#[inline]
+fn belonging(values: &[f64], of: impl Fn(f64) -> (f64, f64), mut take: impl FnMut(f64, f64, f64)) -> f64 {
+    let (mut likelihood, mut exponentials) = (0.0, [0.0; AT_ONCE]);
+    for part in values.chunks(AT_ONCE) {
+        for (t, value) in exponentials.iter_mut().zip(part) {
+            let (one, two) = of(*value);
+            *t = (-(one - two).abs()).exp();
         }
-        let larger = 1.0 / (1.0 + t);
-        if one >= two { (larger, t * larger) } else { (t * larger, larger) }
+        let mut product = 1.0;
+        for (t, value) in exponentials.iter().zip(part) {
+            let (one, two) = of(*value);
+            likelihood += one.max(two);
+            product *= 1.0 + t;
+            let larger = 1.0 / (1.0 + t);
+            let smaller = t * larger;
+            let (first, second) = if one >= two { (larger, smaller) } else { (smaller, larger) };
+            take(*value, first, second);
+        }
+        likelihood += product.ln();
     }
-
-    fn flush(&mut self) {
-        self.likelihood += self.product.ln();
-        (self.product, self.pending) = (1.0, 0);
-    }
-
-    fn mean(mut self, n: usize) -> f64 {
-        self.flush();
-        self.likelihood / n as f64
-    }
+    likelihood / values.len() as f64
 }
 
 /// Rounds until the likelihood settles; each gives the likelihood it began with.
@@ -93,19 +81,19 @@ pub(crate) fn two_exponentials(values: &[f64], start: Option<&[f64; 3]>) -> Law 
     rounds(|| {
         let logs = [0, 1].map(|part: usize| weights[part].ln() - means[part].ln());
         let rates = means.map(|mean| 1.0 / mean);
-        let (mut belonging, mut sums, mut totals) = (Belonging::new(), [0.0; 2], [0.0; 2]);
-        for x in values {
-            let (one, two) = belonging.of(logs[0] - x * rates[0], logs[1] - x * rates[1]);
+        let (mut sums, mut totals) = ([0.0; 2], [0.0; 2]);
+        let densities = |x: f64| (logs[0] - x * rates[0], logs[1] - x * rates[1]);
+        let likelihood = belonging(values, densities, |x, one, two| {
             sums[0] += one;
             sums[1] += two;
             totals[0] += one * x;
             totals[1] += two * x;
-        }
+        });
         let counts = floored(sums, values.len());
         let whole = counts[0] + counts[1];
         means = [0, 1].map(|part| (totals[part] / counts[part]).max(TINY));
         weights = counts.map(|count| count / whole);
-        belonging.mean(values.len())
+        likelihood
     });
     let first = usize::from(means[1] < means[0]);
     Law::TwoExponentials([weights[first], means[first], means[1 - first]])
@@ -125,19 +113,22 @@ pub(crate) fn two_lognormals(logs: &[f64], start: Option<&[f64; 5]>) -> Law {
     rounds(|| {
         let heights = [0, 1].map(|part: usize| weights[part].ln() - 0.5 * (2.0 * PI * squares[part]).ln());
         let rates = squares.map(|square| 0.5 / square);
-        let mut belonging = Belonging::new();
         let (mut zeroth, mut first, mut second) = ([0.0; 2], [0.0; 2], [0.0; 2]);
-        for log in logs {
-            // Moments about the old mean, which keep their digits.
-            let (a, b) = (log - mus[0], log - mus[1]);
-            let (one, two) = belonging.of(heights[0] - a * a * rates[0], heights[1] - b * b * rates[1]);
+        // Moments about the old mean, which keep their digits.
+        let away = mus;
+        let densities = |log: f64| {
+            let (a, b) = (log - away[0], log - away[1]);
+            (heights[0] - a * a * rates[0], heights[1] - b * b * rates[1])
+        };
+        let likelihood = belonging(logs, densities, |log, one, two| {
+            let (a, b) = (log - away[0], log - away[1]);
             zeroth[0] += one;
             zeroth[1] += two;
             first[0] += one * a;
             first[1] += two * b;
             second[0] += one * a * a;
             second[1] += two * b * b;
-        }
+        });
         let counts = floored(zeroth, logs.len());
         let whole = counts[0] + counts[1];
         weights = counts.map(|count| count / whole);
@@ -148,7 +139,7 @@ pub(crate) fn two_lognormals(logs: &[f64], start: Option<&[f64; 5]>) -> Law {
             let square = second[part] - 2.0 * moved * first[part] + moved * moved * zeroth[part];
             (mus[part], squares[part]) = (mu, (square / counts[part]).max(least));
         }
-        belonging.mean(logs.len())
+        likelihood
     });
     let first = usize::from(mus[1] < mus[0]);
     let (one, two) = (first, 1 - first);

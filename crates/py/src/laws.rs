@@ -61,6 +61,12 @@ pub fn normal_quantiles(py: Python<'_>, p: PyBuffer<f64>) -> PyResult<Vec<f64>> 
     Ok(p.to_vec(py)?.into_iter().map(::laws::normal_quantile).collect())
 }
 
+/// Probabilities of the normal law at most at `z`.
+#[pyfunction]
+pub fn normal_probabilities(py: Python<'_>, z: PyBuffer<f64>) -> PyResult<Vec<f64>> {
+    Ok(z.to_vec(py)?.into_iter().map(::laws::normal_cdf).collect())
+}
+
 fn checked(values: Vec<f64>) -> PyResult<Vec<f64>> {
     if values.len() < 2 {
         return Err(PyValueError::new_err(format!("{} values: must be at least two", values.len())));

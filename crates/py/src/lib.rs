@@ -59,6 +59,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(laws::law_distances, module)?)?;
     module.add_function(wrap_pyfunction!(laws::bootstrap_law, module)?)?;
     module.add_function(wrap_pyfunction!(laws::normal_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(laws::normal_probabilities, module)?)?;
     module.add_class::<jobs::JobServer>()?;
     module.add_class::<jobs::LaggedServer>()?;
     module.add_function(wrap_pyfunction!(jobs::job_orders, module)?)?;

@@ -24,7 +24,12 @@ from mayfly.text.files import first_line
 
 @dataclass(frozen=True)
 class Logarithms(Lognormal):
-    """A lognormal law whose quantiles, of which a plot takes some, do without ``scipy`` and the time to import it."""
+    """A lognormal law that does without ``scipy`` and the time to import it, for the quantiles of a plot."""
+
+    def cdf(self, x: Floats) -> Floats:
+        """Probability of at most ``x``."""
+        reduced = np.ascontiguousarray(self._reduced(x))
+        return np.reshape(_native.normal_probabilities(reduced), reduced.shape)
 
     def ppf(self, p: Floats) -> Floats:
         """Quantiles."""
@@ -78,7 +83,11 @@ class Mixture:
         for _ in range(200):
             middle = (low + high) / 2
             below = self.cdf(middle) < p
+            before = low, high
             low, high = np.where(below, middle, low), np.where(below, high, middle)
+            # Neighbours: no further round changes them.
+            if np.array_equal(low, before[0]) and np.array_equal(high, before[1]):
+                break
         result: Floats = (low + high) / 2
         return result
 

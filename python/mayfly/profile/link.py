@@ -306,12 +306,12 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
     none = DirectionGuess(direction, busiest if isinstance(busiest, float) else None, lost=again)
     if not traffic.whole or traffic.width_s > WIDTHS_S[-1]:
         return _with(none, why="the capture holds too many connections to tell its load by the second")
-    if not (traffic.rows["direction"] == direction).any():
+    if not traffic.went(direction).any():
         return _with(none, why="no packet went that way")
     plateau = _plateau_of(traffic, direction, sent)
     if plateau is None:
         return _with(none, why="the load never stays at one value for long, as that of a full link does")
-    waits = _waits(traffic, direction, plateau)
+    waits = _waits(traffic, plateau)
     full_s = plateau.width_s * plateau.windows.height
     held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
     longest = float(np.quantile(waits, 0.9)) if len(waits) else 0.0
@@ -467,19 +467,11 @@ def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Se
     )
 
 
-def _waits(traffic: Traffic, direction: str, plateau: _Plateau) -> Floats:
+def _waits(traffic: Traffic, plateau: _Plateau) -> Floats:
     """Least wait in each short window at the plateau, at whichever side of the tap it is larger, s."""
     width_s = max(WAIT_S, 2 * traffic.width_s)
-    timed = traffic.placed(width_s).filter(pl.col("rtt_s").is_not_null())
-    least = timed.group_by("direction", "near", "far").agg(pl.col("rtt_s").min().alias("base_s"))
-    # The window of the plateau that the middle of a short window is in.
-    above = ((pl.col("window") + 0.5) * width_s / plateau.width_s).floor().cast(pl.Int64)
-    inside = timed.filter(above.is_in(plateau.windows["window"].implode()))
-    inside = inside.join(least, on=["direction", "near", "far"], how="left")
     best = np.zeros(0)
-    for sender in DIRECTIONS:
-        part = inside.filter(pl.col("direction") == sender)
-        waits = part.group_by("window").agg((pl.col("rtt_s") - pl.col("base_s")).min().alias("wait"))["wait"].to_numpy()
+    for waits in traffic.waits(width_s, plateau.windows["window"].to_numpy(), plateau.width_s).values():
         if len(waits) >= LEAST_WINDOWS and (not len(best) or np.median(waits) > np.median(best)):
             best = waits
     return best

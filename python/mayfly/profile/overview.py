@@ -73,7 +73,7 @@ def overview(
             "round_trips": round_trip_overview(frame),
         }
     busiest = {way: busiest_window(traffic, way) for way in DIRECTIONS}
-    whole = {way: _bytes(traffic.rows.filter(pl.col("direction") == way)) for way in DIRECTIONS}
+    whole = {way: traffic.carried(way) for way in DIRECTIONS}
     return {
         "near": {
             "hosts": len(traffic.near),
@@ -94,10 +94,6 @@ def overview(
         "longest_silence_s": longest_silence_s(frame, volumes),
         "round_trips": round_trip_overview(frame),
     }
-
-
-def _bytes(rows: pl.DataFrame) -> int:
-    return int(rows["bytes"].sum())
 
 
 def busiest_window(traffic: Traffic, direction: str) -> dict[str, float] | None:
@@ -137,10 +133,7 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
         At most :data:`HOSTS`: ``host``, ``down_bytes``, ``up_bytes``, ``share`` of all bytes, and ``busiest_share``,
         that of the bytes in the busiest second of the busier direction (None without one).
     """
-    sums = traffic.rows.group_by(pl.col("near").alias("host")).agg(
-        [pl.col("bytes").filter(pl.col("direction") == way).sum().alias(f"{way}_bytes") for way in DIRECTIONS]
-    )
-    sums = sums.with_columns(pl.col("host").cast(pl.String))
+    sums = traffic.bytes_of_hosts()
     whole = int(sums["down_bytes"].sum()) + int(sums["up_bytes"].sum())
     top = sums.sort(pl.col("down_bytes") + pl.col("up_bytes"), "host", descending=[True, False]).head(HOSTS)
     way = guess.busier.direction
@@ -148,8 +141,7 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
     then: dict[str, int] = {}
     if busiest is not None:
         window = round(busiest["start_s"] / busiest["width_s"])
-        rows = traffic.placed(busiest["width_s"]).filter((pl.col("window") == window) & (pl.col("direction") == way))
-        then = dict(rows.group_by("near").agg(pl.col("bytes").sum()).iter_rows())
+        then = traffic.bytes_in(window, way, busiest["width_s"])
     carried = sum(then.values())
     return [
         {

@@ -100,7 +100,7 @@ DIRECTION_COLOURS = {"down": "#4269d0", "up": "#e0930f"}
 
 def _link(found: Profile, document: Mapping[str, Any]) -> Figure | None:
     """Load over time in both directions, with the guessed rate of each."""
-    if found.traffic is None or not found.traffic.rows.height:
+    if found.traffic is None or not found.traffic.volumes.height:
         return None
     width_s = max(found.bin_s, found.traffic.width_s)
     unit, name = _unit(found.connections.duration_s)

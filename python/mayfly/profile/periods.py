@@ -119,16 +119,29 @@ def bridge_tail(x: float) -> float:
     >>> [round(bridge_tail(x), 3) for x in (0.347, 0.461, 0.743)]
     [0.1, 0.05, 0.01]
     """
-    from scipy.special import gammaln, kve
-
     total = 0.0
     for term in range(40):
         step = 4 * term + 1
         u = step * step / (16 * x)
-        # kve is exp(u) K(u): the exponentials of the series are joined.
-        total += math.exp(gammaln(term + 0.5) - gammaln(term + 1) - 2 * u) * math.sqrt(step) * float(kve(0.25, u))
-    result: float = min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
-    return result
+        # The exponentials of the series and of the Bessel function are joined.
+        weight = math.exp(math.lgamma(term + 0.5) - math.lgamma(term + 1) - 2 * u)
+        if weight == 0:
+            break  # and so are all behind it
+        total += weight * math.sqrt(step) * _scaled_bessel(u)
+    return min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+
+
+def _scaled_bessel(u: float) -> float:
+    """``exp(u) K(u)`` of order 1/4: the integral of exp(-u (cosh t - 1)) cosh(t / 4) over t from 0 (DLMF 10.32.9).
+
+    By the trapezoidal rule, whose error falls as exp(-pi^2 / step) here, and as exp(-2 pi^2 / (u step^2)) where the
+    integrand is a narrow bell: no more than what doubles round. scipy has the function, and takes longer to import than the rest of a
+    profile to find.
+    """
+    step = 0.125 / math.sqrt(1 + u / 30)
+    last = math.acosh(1 + 50 / u)
+    nodes = (step * node for node in range(1, math.ceil(last / step) + 1))
+    return step * math.fsum([0.5, *(math.exp(-u * (math.cosh(t) - 1)) * math.cosh(t / 4) for t in nodes)])
 
 
 def periods_of(load: Floats) -> list[Period]:

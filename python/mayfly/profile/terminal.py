@@ -1,15 +1,13 @@
 """A profile as tables for the terminal, in the form of Chen 2012, Tables 8.1 and 8.2."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from __future__ import annotations
 
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from mayfly.profile.sentences import NAMES, several, verdict
 from mayfly.profile.traffic import DIRECTIONS
 from mayfly.show import table as shown
-from mayfly.show.terminal import FoldingTable, empty_table
 from mayfly.text.readable import (
     MISSING,
     bytes_text,
@@ -20,6 +18,9 @@ from mayfly.text.readable import (
     share_text,
     time_text,
 )
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 GROUPS = ("all", "external", "internal", "lc-rp", "ls-rp", "lc-ls", "ls-ls")
 
@@ -113,11 +114,21 @@ def profile_tables(document: Mapping[str, Any]) -> list[Table]:
 
 
 def _table(title: str, heads: list[str], left: int = 1) -> Table:
-    table = empty_table(Text(title), FoldingTable)
+    from rich.text import Text  # the page, which takes facts and tables without it, needs none of it
+
+    from mayfly.show.terminal import FoldingTable, empty_table
+
+    table: Table = empty_table(Text(title), FoldingTable)
     for place, head in enumerate(heads):
         side: Literal["left", "right"] = "left" if place < left else "right"
         table.add_column(Text(head, justify=side), justify=side, no_wrap=place >= left, overflow="fold")
     return table
+
+
+def _add(table: Table, *cells: str) -> None:
+    from rich.text import Text
+
+    table.add_row(*map(Text, cells))
 
 
 def dataset_facts(document: Mapping[str, Any]) -> dict[str, str]:
@@ -138,7 +149,7 @@ def dataset_table(document: Mapping[str, Any]) -> Table:
     """What was captured, in the form of Table 8.1."""
     table = _table("Dataset", ["", ", ".join(document["captures"])])
     for name, value in dataset_facts(document).items():
-        table.add_row(Text(name), Text(value))
+        _add(table, name, value)
     return table
 
 
@@ -152,7 +163,7 @@ def composition_table(document: Mapping[str, Any]) -> Table:
             part = row[f"{measure}_share_of_side"]
             cells += [text(row[measure]), MISSING if part is None else f"{100 * part:.1f}"]
         name = row["class"] if row["reason"] is None else f"other: {row['reason']}"
-        table.add_row(Text(name), Text(row["side"]), *map(Text, cells))
+        _add(table, name, row["side"], *cells)
     whole = [sum(row[measure] for row in document["composition"]) for measure in ("connections", "bytes", "packets")]
     table.add_row("all", "", count_text(whole[0]), "", bytes_text(whole[1]), "", count_text(whole[2]), "")
     return table
@@ -164,8 +175,9 @@ def directions_table(document: Mapping[str, Any]) -> Table:
     of_bytes, of_packets = document["directions"]["bytes"], document["directions"]["packets"]
     for name, row in of_bytes.items():
         other = of_packets[name]
-        table.add_row(
-            Text(name),
+        _add(
+            table,
+            name,
             bytes_text(row["bytes"]),
             _percent(row["share"]),
             count_text(other["packets"]),
@@ -198,7 +210,7 @@ def measures_table(document: Mapping[str, Any]) -> Table:
             _of(time_text, rtts, "q50"),
             MISSING if repeated is None else f"{100 * repeated:.2f} %",
         ]
-        table.add_row(Text(group), *map(Text, cells))
+        _add(table, group, *cells)
     return table
 
 
@@ -221,7 +233,7 @@ def round_trips_table(document: Mapping[str, Any]) -> Table:
     table = _table("Round-trip times, medians over connections", ["", *(ROUND_TRIPS[kind] for kind in kinds)])
     for group in GROUPS:
         if any(group in of[kind] and of[kind][group]["n"] for kind in kinds):
-            table.add_row(Text(group), *(Text(_of(time_text, of[kind].get(group, {}), "q50")) for kind in kinds))
+            _add(table, group, *(_of(time_text, of[kind].get(group, {}), "q50") for kind in kinds))
     return table
 
 
@@ -241,7 +253,7 @@ def fits_table(name: str, fits: list[Mapping[str, Any]]) -> Table:
             f"{fit['ad']:.4g}",
             _p(fit["ad_p"]),
         ]
-        table.add_row(Text(fit["law"]), Text(parameters), *map(Text, cells))
+        _add(table, fit["law"], parameters, *cells)
     return table
 
 

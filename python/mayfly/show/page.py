@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,19 @@ def _digest(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
+def _plotly() -> str:
+    """The library of the plots, as ``plotly.offline.get_plotlyjs`` gives it; without 40 ms for all else in the package."""
+    package = find_spec("plotly")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        file = Path(folder) / "package_data" / "plotly.min.js"
+        if file.is_file():
+            return file.read_bytes().decode("utf-8")
+    from plotly.offline import get_plotlyjs
+
+    library: str = get_plotlyjs()
+    return library
+
+
 def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> str:
     """Make a page that opens offline.
 
@@ -96,9 +110,7 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
     str
         The whole page.
     """
-    from plotly.offline import get_plotlyjs
-
-    library, script = inline(get_plotlyjs()), inline(SCRIPT)
+    library, script = inline(_plotly()), inline(SCRIPT)
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',

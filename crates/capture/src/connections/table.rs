@@ -154,8 +154,13 @@ impl Table {
         self.created = serial;
     }
 
-    /// Connections given up since the last call, with their serial numbers, as they stood.
+    /// Whether there are connections for [`Table::left`].
     #[inline]
+    pub(crate) fn gives_up(&self) -> bool {
+        self.leaving.as_ref().is_some_and(|leaving| !leaving.is_empty())
+    }
+
+    /// A connection given up since the last call, as it stood.
     pub(crate) fn left(&mut self) -> Option<Entry> {
         self.leaving.as_mut()?.pop()
     }
@@ -254,17 +259,19 @@ impl Table {
         let entry = &mut self.entries[index as usize];
         let Brought { ended, packets, rtt_ns, acked_bytes } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
-        let volume = Volume {
-            connection: entry.serial,
-            from_opener: false,
-            from_lower: from == 0,
-            start_ns: time_ns,
-            wire_bytes: segment.wire_bytes,
-            packets: 1,
-            acked_bytes,
-            rtt_ns,
-        };
-        self.volumes.add(volume, &mut entry.volumes[from]);
+        if !self.volumes.is_off() {
+            let volume = Volume {
+                connection: entry.serial,
+                from_opener: false,
+                from_lower: from == 0,
+                start_ns: time_ns,
+                wire_bytes: segment.wire_bytes,
+                packets: 1,
+                acked_bytes,
+                rtt_ns,
+            };
+            self.volumes.add(volume, &mut entry.volumes[from]);
+        }
         if packets > 0 && key.protocol != Protocol::Icmp {
             let packets = u32::try_from(packets).unwrap_or(u32::MAX);
             let wire_bytes = segment.wire_bytes;
@@ -282,8 +289,11 @@ impl Table {
             trains.keep(entry.serial, entry.last_train());
         }
         let entries = &self.entries;
-        // Of an evicted connection there is no row.
-        let row_of = |serial: u64| entries.binary_search_by_key(&serial, |entry| entry.serial).ok();
+        // Of an evicted connection there is no row; where none was, and all are counted from 0, rows have their numbers.
+        let row_of = |serial: u64| match entries.get(serial as usize) {
+            Some(entry) if entry.serial == serial => Some(serial as usize),
+            _ => entries.binary_search_by_key(&serial, |entry| entry.serial).ok(),
+        };
         trains.kept.retain_mut(|train| {
             let Some(row) = row_of(train.connection) else { return false };
             train.connection = row as u64;

@@ -169,14 +169,17 @@ impl Ideal {
         while sent < packets {
             sent = sent.saturating_add(window);
             flights += 1;
+            if sent >= packets {
+                break;
+            }
             if !self.delayed_ack {
                 window = window.saturating_mul(2);
                 continue;
             }
-            let mut next = eq_5_10(step);
+            let mut next = WINDOWS[step];
             while next <= window && step < STEPS_MAX {
                 step += 1;
-                next = eq_5_10(step);
+                next = WINDOWS[step];
             }
             window = window.max(next);
         }
@@ -197,14 +200,25 @@ impl Ideal {
 }
 
 /// Where windows stop to grow: 2^50 packets hold any capture.
-const STEPS_MAX: u32 = 100;
+const STEPS_MAX: usize = 100;
+/// [`eq_5_10`] by its n; of 0 there is none.
+const WINDOWS: [u64; STEPS_MAX + 1] = {
+    let (mut windows, mut n) = ([0; STEPS_MAX + 1], 1);
+    while n <= STEPS_MAX {
+        windows[n] = eq_5_10(n as u32);
+        n += 1;
+    }
+    windows
+};
 
 /// floor(2^((n-1)/2) + 2^((n-2)/2)) for n from 1 to 127. One of the two is a whole number, and of the other, the root of an
 /// odd power of 2, the floor is that of a whole root.
-fn eq_5_10(n: u32) -> u64 {
-    let root = |power: u32| (1_u128 << power).isqrt() as u64;
+const fn eq_5_10(n: u32) -> u64 {
+    const fn root(power: u32) -> u64 {
+        (1_u128 << power).isqrt() as u64
+    }
     // 2^(-1/2) is below 1.
-    root(n - 1) + n.checked_sub(2).map_or(0, root)
+    root(n - 1) + if n < 2 { 0 } else { root(n - 2) }
 }
 
 #[cfg(test)]
@@ -213,7 +227,7 @@ mod tests {
 
     #[test]
     fn windows_are_the_floor_of_eq_5_10_up_to_the_last_step() {
-        for n in 2..=STEPS_MAX {
+        for n in 2..=STEPS_MAX as u32 {
             // One term is a power of 2; what is left is the floor of the root of an odd power.
             let (even, odd) = if n % 2 == 1 { (n - 1, n - 2) } else { (n - 2, n - 1) };
             let rest = u128::from(eq_5_10(n) - (1 << (even / 2)));

@@ -2,8 +2,8 @@
 //!
 //! Principle: traffic is summed in windows of time, and only windows with traffic are kept. When there are more rows than
 //! allowed, the windows become twice as wide and rows that meet are joined, so that a short capture is known to the
-//! millisecond and a long one as well as the memory allows. Cost per packet: O(1), and a sort of all rows for each
-//! fourth part of the limit, once there are so many.
+//! millisecond and a long one as well as the memory allows. Cost per packet: O(1), and for each fourth part of the limit,
+//! once there are so many, a sort of the new rows and a merge with those before.
 
 /// Windows begin with this width.
 const NARROWEST_NS: i64 = 1_000_000;
@@ -43,6 +43,8 @@ pub struct Volumes {
     pub(crate) width_ns: i64,
     pub(crate) kept: Vec<Volume>,
     pub(crate) left_out: u64,
+    /// Of the narrowest width.
+    doublings: u32,
     /// Rows from there on are left out.
     beyond: Option<Place>,
 }
@@ -59,7 +61,13 @@ impl Default for Volumes {
 impl Volumes {
     /// None yet, and at most so many.
     pub fn with_limit(limit: usize) -> Self {
-        Volumes { limit, width_ns: NARROWEST_NS, kept: Vec::new(), left_out: 0, beyond: None }
+        Volumes { limit, width_ns: NARROWEST_NS, kept: Vec::new(), left_out: 0, doublings: 0, beyond: None }
+    }
+
+    /// Whether none is kept.
+    #[inline]
+    pub(crate) fn is_off(&self) -> bool {
+        self.limit == 0
     }
 
     /// Adds the volume of a packet, whose `start_ns` is its time; `last` is where the row of its direction was, and where
@@ -68,7 +76,7 @@ impl Volumes {
         if self.limit == 0 {
             return;
         }
-        let row = Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet };
+        let row = Volume { start_ns: self.window_of(packet.start_ns), ..packet };
         // After a doubling another direction may stand there.
         if let Some(held) = self.kept.get_mut(*last as usize)
             && held.place() == row.place()
@@ -78,13 +86,22 @@ impl Volumes {
         }
         self.make_room();
         *last = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
-        self.push(Volume { start_ns: packet.start_ns.div_euclid(self.width_ns), ..packet });
+        self.push(Volume { start_ns: self.window_of(packet.start_ns), ..packet });
+    }
+
+    /// The number of the window of a time: rounded down twice is rounded down once, and by constants it costs no division.
+    #[inline]
+    fn window_of(&self, time_ns: i64) -> i64 {
+        time_ns.div_euclid(NARROWEST_NS) >> self.doublings
     }
 
     /// Adds rows of windows of `width_ns`, whose `start_ns` is the number of the window, and what is in none of them: those
     /// of another part of the connections.
     pub fn add_rows(&mut self, width_ns: i64, rows: impl IntoIterator<Item = Volume>, left_out: u64) {
         self.left_out = self.left_out.saturating_add(left_out);
+        if self.width_ns < width_ns {
+            self.join();
+        }
         while self.width_ns < width_ns && self.width_ns < WIDEST_NS {
             self.widen();
         }
@@ -128,17 +145,35 @@ impl Volumes {
         }
     }
 
+    /// Doubles the windows of rows that are in order, each in a place of its own: what is joined then stands together.
     fn widen(&mut self) {
         self.width_ns *= 2;
-        for row in &mut self.kept {
-            row.start_ns = row.start_ns.div_euclid(2);
+        self.doublings += 1;
+        let (mut at, mut end) = (0, 0);
+        while let Some(&Volume { connection, start_ns, .. }) = self.kept.get(at) {
+            let start_ns = start_ns >> 1;
+            let mut ways: [Option<Volume>; 2] = [None; 2];
+            while let Some(row) = self.kept.get(at)
+                && (row.connection, row.start_ns >> 1) == (connection, start_ns)
+            {
+                match &mut ways[usize::from(row.from_lower)] {
+                    Some(way) => way.join(row),
+                    way => *way = Some(Volume { start_ns, ..*row }),
+                }
+                at += 1;
+            }
+            for way in ways.into_iter().flatten() {
+                self.kept[end] = way;
+                end += 1;
+            }
         }
-        self.join();
+        self.kept.truncate(end);
     }
 
     /// Joins the rows of one direction in one window.
     fn join(&mut self) {
-        self.kept.sort_unstable_by_key(Volume::place);
+        // Those of before are in order: a stable sort merges them with the new ones.
+        self.kept.sort_by_key(Volume::place);
         self.kept.dedup_by(|later, held| {
             let with = held.place() == later.place();
             if with {

@@ -59,6 +59,23 @@ impl Decoder {
     /// # Errors
     /// The reason why the frame is not in the connection table.
     pub fn decode(&mut self, record: &Record<'_>) -> Result<Segment, Skip> {
+        let mut segment = Segment::NONE;
+        self.decode_into(record, &mut segment).map(|()| segment)
+    }
+
+    /// The same into a segment that is there: what is read as soon as it was written is not to be copied on the way, which
+    /// a processor waits for.
+    #[inline]
+    pub(crate) fn decode_into(&mut self, record: &Record<'_>, segment: &mut Segment) -> Result<(), Skip> {
+        if !self.tunnels && self.identities.is_none() && plain_into(record, segment).is_some() {
+            return Ok(());
+        }
+        *segment = self.any_frame(record)?;
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn any_frame(&mut self, record: &Record<'_>) -> Result<Segment, Skip> {
         let offset = ip_offset(record).map_err(|skip| cut_or(record, skip))?;
         let packet = record.data.get(offset..).unwrap_or_default();
         let wire = (record.original_bytes as usize).max(record.data.len()).saturating_sub(offset) as u64;
@@ -116,6 +133,46 @@ impl Decoder {
         }
         keys.hash_one((ip.addresses, ip.protocol, ip.identification, ip.fragment_offset, ip.wire_bytes, start))
     }
+}
+
+/// What nearly all frames are: Ethernet, IPv4 as [`Ip::plain`] has it, a whole header of TCP or UDP; None for everything
+/// else. [`Decoder::any_frame`] says the same of them, more slowly.
+#[inline]
+fn plain_into(record: &Record<'_>, segment: &mut Segment) -> Option<()> {
+    let (ethernet, packet) = record.data.split_first_chunk::<14>()?;
+    let header = packet.first_chunk::<20>()?;
+    let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let (total, protocol) = (usize::from(half(2)), header[9]);
+    let plain = record.link_type == 1 && ethernet[12..] == [0x08, 0x00] && header[0] == 0x45 && half(6) & 0x3fff == 0;
+    let payload = packet.get(20..packet.len().min(total))?;
+    if !plain {
+        return None;
+    }
+    let (ports, header_bytes) = match protocol {
+        6 => {
+            let fixed = payload.first_chunk::<20>()?;
+            let half = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+            let word = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
+            let header_bytes = usize::from(fixed[12] >> 4) * 4;
+            let options = TcpOptions::parse(payload.get(20..header_bytes.min(payload.len()))?);
+            let (seq, ack, flags, window) = (word(4), word(8), fixed[13], half(14));
+            segment.transport = Transport::Tcp(TcpHeader { seq, ack, flags, window, options });
+            ([half(0), half(2)], header_bytes)
+        }
+        17 => {
+            let fixed = payload.first_chunk::<4>()?;
+            segment.transport = Transport::Udp;
+            ([u16::from_be_bytes([fixed[0], fixed[1]]), u16::from_be_bytes([fixed[2], fixed[3]])], 8)
+        }
+        _ => return None,
+    };
+    let payload_bytes = (total - 20).checked_sub(header_bytes)?;
+    let address = |at: usize| IpAddr::from([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    segment.source = Endpoint { address: address(12), port: ports[0] };
+    segment.destination = Endpoint { address: address(16), port: ports[1] };
+    (segment.wire_bytes, segment.payload_bytes) = (total as u64, payload_bytes as u64);
+    (segment.identity, segment.fragment) = (0, false);
+    Some(())
 }
 
 /// A header that the snapshot length cut off is not malformed.
@@ -200,9 +257,9 @@ impl<'a> Ip<'a> {
         };
         let payload = self.room.checked_sub(header_bytes).ok_or(Skip::Malformed)?;
         // The first fragment speaks for the whole datagram, also where others were not captured.
-        let datagram = be16(self.payload, 4).map_or(0, u64::from);
-        let whole = matches!(transport, Transport::Udp) && self.more_fragments && datagram >= 8;
-        let payload_bytes = if whole { datagram - 8 } else { payload };
+        let first = matches!(transport, Transport::Udp) && self.more_fragments;
+        let datagram = if first { be16(self.payload, 4).map_or(0, u64::from) } else { 0 };
+        let payload_bytes = if datagram >= 8 { datagram - 8 } else { payload };
         let [source, destination] = [0, 1].map(|index| Endpoint { address: self.addresses[index], port: ports[index] });
         let wire_bytes = self.wire_bytes;
         let segment =
@@ -303,7 +360,40 @@ mod tests {
             }
         }
 
-        /// So do both ways to read a TCP header, of which one needs its fixed part whole.
+        /// So do both ways to read a frame, whatever its captured part ends in.
+        #[test]
+        fn a_plain_frame_is_read_as_any_other(
+            mut data in proptest::collection::vec(any::<u8>(), 0..120),
+            total in 0..120_u16,
+            fragment in prop_oneof![4 => Just(0_u16), 4 => Just(0x4000), 1 => any::<u16>()],
+            protocol in prop_oneof![3 => Just(6_u8), 3 => Just(17), 1 => any::<u8>()],
+            first in prop_oneof![6 => Just(0x45_u8), 1 => any::<u8>()],
+            kind in prop_oneof![6 => Just([0x08_u8, 0x00]), 1 => Just([0x86, 0xdd]), 1 => any::<[u8; 2]>()],
+            link_type in prop_oneof![6 => Just(1_i32), 1 => Just(101), 1 => Just(113)],
+            offset in prop_oneof![Just(0x50_u8), Just(0x80), any::<u8>()],
+            plain_options in any::<bool>(),
+        ) {
+            if data.len() >= 66 {
+                data[12..14].copy_from_slice(&kind);
+                data[14] = first;
+                data[16..18].copy_from_slice(&total.to_be_bytes());
+                data[20..22].copy_from_slice(&fragment.to_be_bytes());
+                data[23] = protocol;
+                data[46] = offset;
+                if plain_options {
+                    data[54..58].copy_from_slice(&[1, 1, 8, 10]);
+                }
+            }
+            let original_bytes = data.len() as u32;
+            let record = Record { link_type, interface: 0, time_ns: 0, original_bytes, data: &data };
+            let mut found = Segment::NONE;
+            if plain_into(&record, &mut found).is_some() {
+                let expected = Decoder::with(false, None).any_frame(&record);
+                prop_assert_eq!(format!("{:?}", Ok::<_, Skip>(found)), format!("{expected:?}"));
+            }
+        }
+
+        /// And both ways to read a TCP header, of which one needs its fixed part whole.
         #[test]
         fn a_whole_tcp_header_is_read_as_a_cut_one(payload in proptest::collection::vec(any::<u8>(), 20..64)) {
             let addresses = [[10, 0, 0, 1], [10, 0, 0, 2]].map(IpAddr::from);

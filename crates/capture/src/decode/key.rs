@@ -7,7 +7,7 @@ use crate::connections::connection::Protocol;
 use crate::decode::segment::{Endpoint, Segment, Transport};
 
 /// Two ends in the order of [`Endpoint`], packed: comparing takes five words, and hashing two for IPv4.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Eq)]
 pub(crate) struct Key {
     /// Addresses as numbers.
     addresses: [u128; 2],
@@ -46,6 +46,15 @@ impl Key {
         })
     }
 
+    /// All but the addresses.
+    #[inline]
+    fn rest(&self) -> u64 {
+        u64::from(self.ports[0]) << 32
+            | u64::from(self.ports[1]) << 16
+            | (self.protocol as u64) << 8
+            | u64::from(self.six)
+    }
+
     /// A number that is nearly always another for another key and that anybody can compute: it picks places of a cache,
     /// never of a table.
     #[inline]
@@ -56,14 +65,20 @@ impl Key {
     }
 }
 
+/// Word by word: a key that was made just now is not in memory as wider ones.
+impl PartialEq for Key {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let differ = |one: u128, two: u128| ((one ^ two) >> 64) as u64 | (one ^ two) as u64;
+        let ends = differ(self.addresses[0], other.addresses[0]) | differ(self.addresses[1], other.addresses[1]);
+        ends | (self.rest() ^ other.rest()) == 0
+    }
+}
+
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [one, two] = self.addresses;
-        let rest = u64::from(self.ports[0]) << 32
-            | u64::from(self.ports[1]) << 16
-            | (self.protocol as u64) << 8
-            | u64::from(self.six);
-        state.write_u64(rest);
+        state.write_u64(self.rest());
         if self.six {
             for number in [one, two] {
                 state.write_u64((number >> 64) as u64);

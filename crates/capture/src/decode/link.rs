@@ -70,6 +70,7 @@ fn after_mpls(data: &[u8], at: usize) -> Result<usize, Skip> {
     }
 }
 
+#[inline]
 pub(crate) fn be16(data: &[u8], at: usize) -> Result<u16, Skip> {
     let bytes = data.get(at..at + 2).ok_or(Skip::Short)?;
     Ok(u16::from_be_bytes([bytes[0], bytes[1]]))

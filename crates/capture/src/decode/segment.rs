@@ -1,6 +1,6 @@
 //! What of a captured packet counts: its ends, its lengths and its transport header.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use crate::decode::options::TcpOptions;
 
@@ -36,6 +36,22 @@ pub struct Segment {
     pub identity: u64,
     /// A fragment other than the first.
     pub fragment: bool,
+}
+
+impl Segment {
+    /// Where one is written into.
+    pub(crate) const NONE: Segment = {
+        let end = Endpoint { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), port: 0 };
+        Segment {
+            source: end,
+            destination: end,
+            wire_bytes: 0,
+            payload_bytes: 0,
+            transport: Transport::Udp,
+            identity: 0,
+            fragment: false,
+        }
+    };
 }
 
 /// Fields of the transport header.

@@ -49,10 +49,13 @@ impl Sightings {
     }
 
     /// Whether the packet repeats one that is remembered; `time_ns` does not fall by more than the reordering window.
+    #[inline]
     pub(crate) fn repeats(&mut self, identity: u64, tap: u32, time_ns: i64) -> bool {
-        if self.rule == Duplicates::Keep {
-            return false;
-        }
+        self.rule != Duplicates::Keep && self.is_held(identity, tap, time_ns)
+    }
+
+    #[inline(never)]
+    fn is_held(&mut self, identity: u64, tap: u32, time_ns: i64) -> bool {
         self.forget(time_ns);
         if let Some(sighting) = self.held.get_mut(&identity)
             && sighting.since_ns.abs_diff(time_ns) <= self.window_ns

@@ -14,7 +14,6 @@ use hashbrown::HashMap;
 use crate::counts::{Counts, Tap};
 use crate::decode::decoder::Decoder;
 use crate::decode::segment::Segment;
-use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::error::CaptureError;
 use crate::read::reader::{Item, Reader};
@@ -22,15 +21,22 @@ use crate::read::reader::{Item, Reader};
 const HELD_MAX: usize = 1 << 16;
 
 /// A decoded packet.
+#[derive(Clone, Copy)]
 pub(crate) struct Arrival {
     pub(crate) time_ns: i64,
     pub(crate) tap: u32,
     pub(crate) segment: Segment,
 }
 
+impl Arrival {
+    /// Where one is written into.
+    pub(crate) const NONE: Arrival = Arrival { time_ns: 0, tap: 0, segment: Segment::NONE };
+}
+
 /// What one step came to.
 pub(crate) enum Step {
-    Arrival(Arrival),
+    /// A packet, which was written to where the caller wants it.
+    Arrival,
     Nothing,
     /// A file of a series goes on when the next one has begun: it is none.
     Overlap,
@@ -98,16 +104,20 @@ impl<'a, R: Read> Source<'a, R> {
         Ok(Step::End)
     }
 
-    fn step(&mut self, counts: &mut Counts) -> Result<Step, CaptureError> {
-        let record = match self.reader.read_item().map_err(|error| error.inside(&self.name))? {
-            Item::Packet(record) => record,
-            Item::Undated(skip) => {
-                counts.packets += 1;
-                counts.skip(skip);
-                return Ok(Step::Nothing);
-            }
-            Item::Other => return Ok(Step::Nothing),
-            Item::End { truncated } => return self.end(truncated, counts),
+    #[inline]
+    fn step(&mut self, counts: &mut Counts, arrival: &mut Arrival) -> Result<Step, CaptureError> {
+        let record = match self.reader.held_record() {
+            Some(record) => record,
+            None => match self.reader.read_item().map_err(|error| error.inside(&self.name))? {
+                Item::Packet(record) => record,
+                Item::Undated(skip) => {
+                    counts.packets += 1;
+                    counts.skip(skip);
+                    return Ok(Step::Nothing);
+                }
+                Item::Other => return Ok(Step::Nothing),
+                Item::End { truncated } => return self.end(truncated, counts),
+            },
         };
         let time_ns = record.time_ns.saturating_sub(self.ahead_ns);
         if time_ns > self.until_ns {
@@ -125,13 +135,13 @@ impl<'a, R: Read> Source<'a, R> {
             }
         };
         counts.taps[tap as usize].packets += 1;
-        match self.decoder.decode(&record) {
-            Ok(segment) => Ok(Step::Arrival(Arrival { time_ns, tap, segment })),
+        match self.decoder.decode_into(&record, &mut arrival.segment) {
+            Ok(()) => {
+                (arrival.time_ns, arrival.tap) = (time_ns, tap);
+                Ok(Step::Arrival)
+            }
             Err(skip) => {
-                counts.skip(skip);
-                if skip == Skip::LinkType {
-                    *counts.link_types.entry(record.link_type).or_default() += 1;
-                }
+                counts.skip_frame(skip, record.link_type);
                 Ok(Step::Nothing)
             }
         }
@@ -167,11 +177,18 @@ impl<'a, R: Read> Merge<'a, R> {
         self.window_ns.is_some()
     }
 
-    /// One step: a packet, if one may go.
-    pub(crate) fn step(&mut self, counts: &mut Counts) -> Result<Step, CaptureError> {
-        let Some(window_ns) = self.window_ns else {
-            return self.live.first_mut().map_or(Ok(Step::End), |source| source.step(counts));
-        };
+    /// One step: a packet, if one may go, into `arrival`.
+    #[inline]
+    pub(crate) fn step(&mut self, counts: &mut Counts, arrival: &mut Arrival) -> Result<Step, CaptureError> {
+        match (self.window_ns, self.live.first_mut()) {
+            (None, Some(source)) => source.step(counts, arrival),
+            (None, None) => Ok(Step::End),
+            (Some(window_ns), _) => self.sorted(window_ns, counts, arrival),
+        }
+    }
+
+    #[inline(never)]
+    fn sorted(&mut self, window_ns: i64, counts: &mut Counts, arrival: &mut Arrival) -> Result<Step, CaptureError> {
         let behind = self.live.iter().enumerate().min_by_key(|(_, source)| source.newest_ns);
         let horizon_ns = match behind {
             Some((_, source)) => source.newest_ns.map_or(i64::MIN, |newest| newest.saturating_sub(window_ns)),
@@ -179,12 +196,12 @@ impl<'a, R: Read> Merge<'a, R> {
         };
         let due = self.held.peek().is_some_and(|Reverse(held)| held.arrival.time_ns <= horizon_ns);
         if due || self.held.len() >= HELD_MAX {
-            return Ok(self.release(counts));
+            return Ok(self.release(counts, arrival));
         }
         let Some(index) = behind.map(|(index, _)| index) else { return Ok(Step::End) };
-        match self.live[index].step(counts)? {
-            Step::Arrival(arrival) => {
-                self.held.push(Reverse(Held { serial: self.serial, arrival }));
+        match self.live[index].step(counts, arrival)? {
+            Step::Arrival => {
+                self.held.push(Reverse(Held { serial: self.serial, arrival: *arrival }));
                 self.serial += 1;
             }
             Step::Nothing => {}
@@ -196,11 +213,12 @@ impl<'a, R: Read> Merge<'a, R> {
         Ok(Step::Nothing)
     }
 
-    fn release(&mut self, counts: &mut Counts) -> Step {
+    fn release(&mut self, counts: &mut Counts, into: &mut Arrival) -> Step {
         let Some(Reverse(Held { arrival, .. })) = self.held.pop() else { return Step::End };
         counts.late += u64::from(arrival.time_ns < self.released_ns);
         self.released_ns = self.released_ns.max(arrival.time_ns);
-        Step::Arrival(arrival)
+        *into = arrival;
+        Step::Arrival
     }
 }
 

@@ -46,7 +46,7 @@ pub(crate) fn pass<R: Read>(
     counts: &mut Counts,
     taker: &mut impl Taker,
 ) -> Result<bool, CaptureError> {
-    let mut steps = 0_u64;
+    let (mut steps, mut arrival) = (0_u64, Arrival::NONE);
     loop {
         if steps.is_multiple_of(POLL_EVERY) {
             let bytes = read.load(Ordering::Relaxed);
@@ -61,8 +61,8 @@ pub(crate) fn pass<R: Read>(
             }
         }
         steps += 1;
-        let arrival = match merge.step(counts)? {
-            Step::Arrival(arrival) => arrival,
+        match merge.step(counts, &mut arrival)? {
+            Step::Arrival => {}
             Step::Nothing => continue,
             Step::Overlap => return Ok(false),
             Step::End => return Ok(true),

@@ -1,14 +1,14 @@
 //! Framing of capture files: records where they lie in one reused buffer, which is filled by large blocks.
 //!
 //! The lengths in a file are read here before anything is allocated, so that a record is either
-//! whole, longer than [`MAX_BLOCK_BYTES`] or cut off by the end of the file; pcap-parser then parses
-//! a whole record. Cost per record: nothing is copied but what a block ends in. Files are read and not mapped into
+//! whole, longer than [`MAX_BLOCK_BYTES`] or cut off by the end of the file. The four numbers of a pcap
+//! record are read here, too; what else there is, the header of the file and blocks of pcapng, pcap-parser parses. Cost per record: nothing is copied but what a block ends in. Files are read and not mapped into
 //! memory: one that is cut while it is mapped kills the process. Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 
 use std::io::{self, Read};
 
 use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
-use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified, parse_pcap_header};
+use pcap_parser::{PcapHeader, parse_pcap_header};
 
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
@@ -62,8 +62,37 @@ struct Interface {
 }
 
 enum Format {
-    Pcap { header: PcapHeader },
+    Pcap(Pcap),
     Pcapng { big_endian: bool, interfaces: Vec<Interface> },
+}
+
+/// What the header of a pcap file says of its records.
+#[derive(Clone, Copy)]
+struct Pcap {
+    big_endian: bool,
+    header_bytes: usize,
+    link_type: i32,
+    unit_ns: i64,
+}
+
+impl Pcap {
+    fn of(header: &PcapHeader) -> Self {
+        Pcap {
+            big_endian: header.is_bigendian(),
+            header_bytes: if header.is_modified_format() { 24 } else { 16 },
+            link_type: header.network.0 & LINK_TYPE_MASK,
+            unit_ns: if header.is_nanosecond_precision() { 1 } else { 1000 },
+        }
+    }
+
+    /// The packet of a whole record.
+    #[inline(always)]
+    fn record<'a>(&self, block: &'a [u8]) -> Record<'a> {
+        let (header, data) = block.split_at(self.header_bytes);
+        let [seconds, fraction, original_bytes] = [0, 4, 12].map(|at| word(header, at, self.big_endian));
+        let time_ns = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.unit_ns;
+        Record { link_type: self.link_type, interface: 0, time_ns, original_bytes, data }
+    }
 }
 
 /// Streaming reader of a capture.
@@ -99,7 +128,7 @@ impl<R: Read> Reader<R> {
             return Ok(reader);
         }
         match parse_pcap_header(start) {
-            Ok((_, header)) => (reader.format, reader.at) = (Format::Pcap { header }, held),
+            Ok((_, header)) => (reader.format, reader.at) = (Format::Pcap(Pcap::of(&header)), held),
             Err(error) => {
                 let cut = error.is_incomplete() && held >= 4;
                 let found = if cut {
@@ -122,7 +151,7 @@ impl<R: Read> Reader<R> {
             return Ok(Item::End { truncated: false });
         }
         match self.format {
-            Format::Pcap { .. } => self.read_pcap(),
+            Format::Pcap(pcap) => self.read_pcap(pcap),
             Format::Pcapng { .. } => self.read_pcapng(),
         }
     }
@@ -158,18 +187,25 @@ impl<R: Read> Reader<R> {
         Item::End { truncated }
     }
 
-    fn read_pcap(&mut self) -> Result<Item<'_>, CaptureError> {
-        let Format::Pcap { header } = &self.format else { return Ok(Item::Other) };
-        let big_endian = header.is_bigendian();
-        let modified = header.is_modified_format();
-        let link_type = header.network.0 & LINK_TYPE_MASK;
-        let unit_ns = if header.is_nanosecond_precision() { 1 } else { 1000 };
-        let header_bytes = if modified { 24 } else { 16 };
+    /// The next packet, of a pcap file of which all of it is in the buffer; else [`Reader::read_item`] has what comes.
+    #[inline]
+    pub(crate) fn held_record(&mut self) -> Option<Record<'_>> {
+        let Format::Pcap(pcap) = self.format else { return None };
+        let rest = self.buffer.get(self.at..self.held)?;
+        let captured = word(rest.first_chunk::<16>()?, 8, pcap.big_endian) as usize;
+        let whole = if captured <= MAX_BLOCK_BYTES { pcap.header_bytes + captured } else { usize::MAX };
+        let block = rest.get(..whole)?;
+        self.at += whole;
+        Some(pcap.record(block))
+    }
+
+    fn read_pcap(&mut self, pcap: Pcap) -> Result<Item<'_>, CaptureError> {
+        let header_bytes = pcap.header_bytes;
         let held = self.fill(header_bytes)?;
         if held < header_bytes {
             return Ok(self.end(held > 0));
         }
-        let captured = word(&self.buffer[self.at..], 8, big_endian) as usize;
+        let captured = word(&self.buffer[self.at..], 8, pcap.big_endian) as usize;
         if captured > MAX_BLOCK_BYTES {
             return self.pass_over(header_bytes + captured);
         }
@@ -177,21 +213,8 @@ impl<R: Read> Reader<R> {
         if self.fill(whole)? < whole {
             return Ok(self.end(true));
         }
-        let block = &self.buffer[self.at..self.at + whole];
         self.at += whole;
-        let parsed = match (modified, big_endian) {
-            (true, _) => parse_pcap_frame_modified(block),
-            (false, true) => parse_pcap_frame_be(block),
-            (false, false) => parse_pcap_frame(block),
-        };
-        let Ok((_, frame)) = parsed else { return Ok(Item::Undated(Skip::Malformed)) };
-        Ok(Item::Packet(Record {
-            link_type,
-            interface: 0,
-            time_ns: i64::from(frame.ts_sec) * 1_000_000_000 + i64::from(frame.ts_usec) * unit_ns,
-            original_bytes: frame.origlen,
-            data: frame.data,
-        }))
+        Ok(Item::Packet(pcap.record(&self.buffer[self.at - whole..self.at])))
     }
 
     fn read_pcapng(&mut self) -> Result<Item<'_>, CaptureError> {
@@ -234,6 +257,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    #[cold]
     fn pass_over(&mut self, bytes: usize) -> Result<Item<'static>, CaptureError> {
         let there = bytes.min(self.held - self.at);
         self.at += there;
@@ -254,6 +278,7 @@ fn byte_order(magic: &[u8]) -> Option<bool> {
     }
 }
 
+#[inline]
 fn word(block: &[u8], at: usize, big_endian: bool) -> u32 {
     let bytes = [block[at], block[at + 1], block[at + 2], block[at + 3]];
     if big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
@@ -347,4 +372,58 @@ fn describe(start: &[u8], compression: Option<&str>) -> String {
     }
     let hex: Vec<String> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("bytes {}{inside}", hex.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times, lengths and data of all packets, by one of the two ways.
+    fn packets(file: &[u8], held: bool) -> Vec<(i64, u32, i32, Vec<u8>)> {
+        let mut reader = Reader::open(file).expect("a capture");
+        let mut found = Vec::new();
+        loop {
+            let mut see = |record: Record<'_>| {
+                found.push((record.time_ns, record.original_bytes, record.link_type, record.data.to_vec()));
+            };
+            if held && let Some(record) = reader.held_record() {
+                see(record);
+                continue;
+            }
+            match reader.read_item().expect("bytes in memory") {
+                Item::Packet(record) => see(record),
+                Item::End { .. } => return found,
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn records_in_the_buffer_are_those_that_are_read() {
+        let magics = [(0xa1b2_c3d4_u32, 16), (0xa1b2_3c4d, 16), (0xa1b2_cd34, 24)];
+        for (magic, header_bytes) in magics {
+            for big_endian in [false, true] {
+                if big_endian && header_bytes == 24 {
+                    continue;
+                }
+                let word = |number: u32| if big_endian { number.to_be_bytes() } else { number.to_le_bytes() };
+                let mut file: Vec<u8> = [magic, 0x0004_0002, 0, 0, 65_535, 1].into_iter().flat_map(&word).collect();
+                for number in 0..40_000_u32 {
+                    let bytes = number % 61;
+                    let mut header: Vec<u8> =
+                        [number, number % 1_000_000, bytes, bytes + 9].into_iter().flat_map(&word).collect();
+                    header.resize(header_bytes, 7);
+                    file.extend(header);
+                    file.extend(std::iter::repeat_n(number as u8, bytes as usize));
+                }
+                // The last one is cut.
+                file.truncate(file.len() - 1);
+                let found = packets(&file, true);
+                assert_eq!(found.len(), 39_999);
+                assert_eq!(found, packets(&file, false));
+                let unit_ns = if magic == 0xa1b2_3c4d { 1 } else { 1000 };
+                assert_eq!((found[70].0, found[70].1, found[70].2), (70 * 1_000_000_000 + 70 * unit_ns, 9 + 9, 1));
+            }
+        }
+    }
 }
