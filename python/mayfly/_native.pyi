@@ -132,7 +132,12 @@ def run(
     settings: str, flows: Mapping[str, object], control: Control, recording: Mapping[str, object] | None = None
 ) -> dict[str, Table | None]: ...
 def run_plain(
-    settings: str, text: str, duration_s: float, rtt_s: float, labels: tuple[str, int], control: Control
+    settings: str,
+    given: str | tuple[Floats, Integers, Integers, Integers],
+    duration_s: float,
+    rtt_s: float,
+    labels: tuple[str, int],
+    control: Control,
 ) -> PlainRun | None: ...
 def run_streamed(
     settings: str,

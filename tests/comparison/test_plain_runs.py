@@ -89,6 +89,50 @@ def test_a_list_as_it_is_drawn_gives_the_same(tmp_path):
     same_files(*both(tmp_path, "wired-ns2", "efd", tmp_path / "flows.csv", duration="60s", seed="7"))
 
 
+DRAWN = [name for name, document in checked.documents().items() if document.get("drawn")]
+
+
+def test_the_wired_scenarios_draw_plain_transfers():
+    assert DRAWN == ["wired", "wired-ns2"]
+
+
+@pytest.mark.parametrize("scenario", DRAWN)
+@pytest.mark.parametrize(
+    ("discipline", "duration", "seed"),
+    [("fifo", "20s", None), ("efd(threshold=40000)", "60.5s", "7"), ("las", "300s", "2"), ("fifo", "1ms", "5")],
+)
+def test_what_a_scenario_draws_gives_the_same(tmp_path, scenario, discipline, duration, seed):
+    if duration == "1ms":
+        # Nothing arrives: the usual way says so.
+        assert plain.plain_run(scenario, discipline, duration=duration, seed=seed) is None
+        return
+    same_files(*both(tmp_path, scenario, discipline, None, duration, seed))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"scenario": "web"},
+        {"scenario": "enterprise"},
+        {"duration": "100000s"},
+        {"duration": "999999999s"},
+        {"discipline": "nothing"},
+    ],
+)
+def test_draws_that_are_not_plain_are_left_to_the_usual_way(how):
+    assert plain.plain_run(**({"scenario": "wired", "discipline": "fifo"} | how)) is None
+
+
+@pytest.mark.parametrize("more", [["--stream"], ["--stream", "--no-flows"], ["--engine", "fluid"], ["--windows", "4"]])
+def test_streams_windows_and_fluids_are_no_plain_runs(tmp_path, monkeypatch, more):
+    def refused(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(plain, "plain_run", refused)
+    given = ["simulate", "wired", "--discipline", "fifo", "--duration", "20s", "--out", tmp_path / "out", "--json"]
+    assert mayfly_here(*given, *more).status == 0
+
+
 def test_every_flow_alone_in_time_gives_the_same(tmp_path):
     """Nothing is unfinished, and one transfer is so large that the times alone of others follow from it."""
     path = tmp_path / "flows.csv"

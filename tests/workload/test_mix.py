@@ -11,9 +11,9 @@ from mayfly.errors import MayflyError
 from mayfly.laws.sizes import BoundedPareto, Deterministic, wired
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list, read_flows
 from mayfly.workload.mix import Transfers, offered, scale_load, synthetic
+from mayfly.workload.offering import Part
 from mayfly.workload.sources.cbr import Cbr
 from mayfly.workload.sources.permanent import Permanent
-from mayfly.workload.sources.transfers import Part
 
 NS2 = Path(__file__).resolve().parents[3] / "shared" / "reference" / "ns2"
 

@@ -9,8 +9,8 @@ from mayfly.laws.sizes import wired
 from mayfly.workload import streamed
 from mayfly.workload.lists import read_flows, write_flows
 from mayfly.workload.mix import synthetic
+from mayfly.workload.offering import Part, Transfers
 from mayfly.workload.renewal import WeibullGaps
-from mayfly.workload.sources.transfers import Part, Transfers
 
 SIDES = {"senders": range(1, 6), "receivers": range(8, 13)}
 

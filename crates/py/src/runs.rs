@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::runs::{Labels, List, Seconds, Written};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use settings::Settings;
 
 use crate::simulate::{Control, refused};
@@ -47,7 +49,25 @@ impl PlainRun {
     }
 }
 
-/// Runs the flow list `text`, CSV, with `settings`, JSON, to `duration_s`; `rtt_s` is the round-trip time without
+/// Transfers as CSV, or as columns: starts in seconds, senders, receivers, sizes in bytes.
+#[derive(FromPyObject)]
+pub enum Transfers {
+    Text(PyBackedStr),
+    Columns(PyBuffer<f64>, PyBuffer<i64>, PyBuffer<i64>, PyBuffer<i64>),
+}
+
+impl Transfers {
+    fn list(self, py: Python<'_>, mss: u32) -> PyResult<Option<List>> {
+        Ok(match self {
+            Transfers::Text(text) => py.detach(|| List::read(&text, mss)),
+            Transfers::Columns(start_s, src, dst, size_bytes) => {
+                List::of_columns(start_s.to_vec(py)?, src.to_vec(py)?, dst.to_vec(py)?, size_bytes.to_vec(py)?)
+            }
+        })
+    }
+}
+
+/// Runs the transfers `given` with `settings`, JSON, to `duration_s`; `rtt_s` is the round-trip time without
 /// queueing, `labels` the label of the discipline and the number of the replication. `None` where the list is not plain.
 ///
 /// # Errors
@@ -56,7 +76,7 @@ impl PlainRun {
 pub fn run_plain(
     py: Python<'_>,
     settings: &str,
-    text: &str,
+    given: Transfers,
     duration_s: f64,
     rtt_s: f64,
     labels: (String, i32),
@@ -66,13 +86,9 @@ pub fn run_plain(
     let control = Arc::clone(&control.0);
     let labels = Labels { discipline: labels.0, replication: labels.1 };
     let seconds = Seconds { duration: duration_s, rtt: rtt_s };
-    let ran = py.detach(move || {
-        let list = List::read(text, run.tcp.mss).map(|list| list.starting_before(duration_s));
-        match list.filter(|list| !list.is_empty()) {
-            Some(list) => ::runs::run(run, &list, seconds, &labels, &control),
-            None => Ok(None),
-        }
-    });
+    let list = given.list(py, run.tcp.mss)?.map(|list| list.starting_before(duration_s));
+    let Some(list) = list.filter(|list| !list.is_empty()) else { return Ok(None) };
+    let ran = py.detach(move || ::runs::run(run, &list, seconds, &labels, &control));
     let found = ran.map_err(refused)?;
     found.map(|ran| Ok(PlainRun { figures: as_json(&ran.figures)?, tables: ran.tables })).transpose()
 }

@@ -84,6 +84,17 @@ impl List {
         (!list.flow_id.is_empty() && distinct.len() == list.flow_id.len()).then(|| list.sorted())
     }
 
+    /// Of columns as long as each other, the identities being the places. `None` where a value is refused, or a start
+    /// comes before the one above it.
+    pub fn of_columns(start_s: Vec<f64>, src: Vec<i64>, dst: Vec<i64>, size_bytes: Vec<i64>) -> Option<List> {
+        let rows = start_s.len();
+        let plain = [&src, &dst, &size_bytes].iter().all(|column| column.len() == rows)
+            && start_s.iter().all(|start_s| (0.0..=LATEST_S).contains(start_s))
+            && start_s.is_sorted()
+            && size_bytes.iter().all(|&bytes| size(bytes).is_some());
+        plain.then(|| List { flow_id: (0..rows as i64).collect(), start_s, src, dst, size_bytes })
+    }
+
     /// How many flows.
     pub fn len(&self) -> usize {
         self.flow_id.len()
@@ -183,6 +194,26 @@ mod tests {
         ] {
             assert_eq!(List::read(text, 1460), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn columns_are_a_list_when_they_are_in_order() {
+        let list = |start_s: &[f64], size_bytes: &[i64]| {
+            List::of_columns(start_s.to_vec(), vec![1, 2], vec![8, 9], size_bytes.to_vec())
+        };
+        let read = List::read("start_s,src,dst,size_bytes\n0.5,1,8,1460\n0.5,2,9,1\n", 1460);
+        assert_eq!(list(&[0.5, 0.5], &[1460, 1]), read);
+        assert!(read.is_some());
+        for (start_s, size_bytes) in [
+            ([0.5, 0.25], [1, 1]),
+            ([-0.5, 0.25], [1, 1]),
+            ([0.5, f64::NAN], [1, 1]),
+            ([0.25, 0.5], [0, 1]),
+            ([0.25, 0.5], [1, ENDLESS_BYTES]),
+        ] {
+            assert_eq!(list(&start_s, &size_bytes), None);
+        }
+        assert_eq!(list(&[0.5], &[1]), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 import json
 from typing import Any
 
+from mayfly.comparison import plain_draw
 from mayfly.comparison.plain import CHECKED, TABLES
 from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import Scenario, load_scenario, ready_names
@@ -42,14 +43,19 @@ def documents() -> dict[str, dict[str, Any]]:
     -------
     dict of dict
         By name of the file without its ending: ``scenario``, with one replication, and ``native``, its settings under
-        ``fifo``; ``tables`` has the metadata of ``flows`` and ``samples``.
+        ``fifo``, and ``drawn``, what a draw of its transfers takes where they are plain; ``tables`` has the metadata of
+        ``flows`` and ``samples``.
     """
     found: dict[str, dict[str, Any]] = {}
     for name in ready_names():
         scenario = load_scenario(name, {"replications": 1})
         if is_plain(scenario):
             native = native_settings(scenario, parse("fifo"), scenario.seed)
-            found[name] = {"scenario": scenario.model_dump(mode="json"), "native": native}
+            found[name] = {
+                "scenario": scenario.model_dump(mode="json"),
+                "native": native,
+                "drawn": plain_draw.told_of(scenario),
+            }
     told = {"flows": FLOWS.metadata(), "samples": SAMPLES.metadata()}
     return found | {TABLES.removesuffix(".json"): told}
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
@@ -19,7 +20,7 @@ from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.measured import Measured, Workload
 
 SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
@@ -126,13 +127,17 @@ class Comparison(Result):
         names |= {"report": "report.html"} if report else {}
         names |= {"summary": "summary.json"}
         files = {key: str(Path(folder) / name) for key, name in names.items()}
-        with filled(folder, names.values()) as partial:
+        # The native module for tables writes while Python draws.
+        with filled(folder, names.values()) as partial, ThreadPoolExecutor(os.cpu_count()) as pool:
             tables = {"flows": self.records, "samples": self.samples, "drops": self.drops}
             tables |= {"packets": self.packets, "timeouts": self.timeouts} | media
             tables |= {"subflows": self.subflows}
-            for key in tables.keys() & names.keys():
+
+            def written(key: str) -> None:
                 # Higher levels take twice the time and save one part in a hundred.
                 write_table(tables[key], partial / names[key], compression_level=1, metadata=FILES[key].metadata())
+
+            writing = [pool.submit(written, key) for key in tables.keys() & names.keys()]
             if report:
                 from mayfly.comparison.page import write_report
 
@@ -140,6 +145,8 @@ class Comparison(Result):
                 write_report(partial / names["report"], self.summary, self.records, self.samples, *traces)
             text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
             (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
+            for table in writing:
+                table.result()
         return files
 
 
@@ -207,7 +214,8 @@ def compare(
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     if engine is not None:
         return engine(scenario, chosen, flows, progress, command)
-    return gather(scenario, run_many(scenario, chosen, flows, progress), command)
+    rows = Rows(scenario)
+    return gather(scenario, run_many(scenario, chosen, flows, progress, ended=rows.add), command, rows=rows)
 
 
 def _loaded(
@@ -277,6 +285,7 @@ def gather(
     command: str,
     extra: dict[str, Any] | None = None,
     span_s: float | None = None,
+    rows: "Rows | None" = None,
 ) -> Comparison:
     """Puts runs together into one comparison.
 
@@ -293,39 +302,22 @@ def gather(
     span_s : float, optional
         Time over which the workload is offered, s; when not given the duration, or the flows' own span where the run
         stops with its last flow.
+    rows : Rows, optional
+        Rows of the summary that are made already.
 
     Returns
     -------
     Comparison
         Tables and summary.
     """
-    from mayfly.comparison.criteria import resampled_values
-    from mayfly.comparison.measured import Measured, Workload
+    from mayfly.comparison.measured import Workload
     from mayfly.comparison.recommendation import recommendation
     from mayfly.comparison.sections.links import links_of
-    from mayfly.metrics import slowdown_percentiles
     from mayfly.workload.mix import offered
 
     runs = list(runs)
     work = Workload(scenario, runs)
-    labels = list(dict.fromkeys(run.discipline.label for run in runs))
-
-    def row(label: str) -> dict[str, Any]:
-        own = [run for run in runs if run.discipline.label == label]
-        of = Measured(work, own, pl.concat([run.records for run in own]))
-        found = row_of(of)
-        found["slowdown"] = slowdown_percentiles(of.records, scenario.duration)
-        if len(own) > 1:
-            alone = [run.records.with_columns(replication=pl.lit(0, pl.Int32)) for run in own]
-            found["replicated"] = resampled_values(
-                [row_of(Measured(work, [run], records)) for run, records in zip(own, alone, strict=True)]
-            )
-        return found
-
-    # The fair shares of the first discipline are those of the others: it goes alone.
-    rows = [row(labels[0])]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        rows += pool.map(row, labels[1:])
+    measured = (rows or Rows(scenario)).all(work, runs)
     first = runs[0].records
     # A run that stops with its last flow has no duration of its own: the flows' span counts.
     if span_s is None and not scenario.stop_when_idle:
@@ -346,9 +338,9 @@ def gather(
             "offered_up_mbps": load["up"]["mbps"],
             "largest_flows": first["flow_id"].gather(largest(first)).to_list(),
         },
-        "links": links_of(scenario, load, rows[0]["links"]),
+        "links": links_of(scenario, load, measured[0]["links"]),
         "transport": {"preset": scenario.tcp.preset, "other": None},
-        "disciplines": rows,
+        "disciplines": measured,
         **(extra or {}),
     }
     summary["recommendation"] = recommendation(summary)
@@ -367,6 +359,60 @@ def gather(
             for name in ("drops", "packets", "timeouts", "trains", "subflows", "frames", "segments")
         ),
     )
+
+
+class Rows:
+    """Rows of ``disciplines`` in the summary, made while other disciplines still run.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What runs.
+    """
+
+    def __init__(self, scenario: Scenario):
+        self._scenario = scenario
+        self._work: Workload | None = None
+        self._made: dict[str, dict[str, Any]] = {}
+        self._lock = Lock()
+
+    def add(self, own: list[RunResult]) -> None:
+        """Makes the row of a discipline of all its runs; from any thread."""
+        from mayfly.comparison.measured import Workload
+
+        with self._lock:
+            if self._work is None:
+                self._work = Workload(self._scenario, own)
+        self._made[own[0].discipline.label] = _row(self._work, own)
+
+    def all(self, work: "Workload", runs: Sequence[RunResult]) -> list[dict[str, Any]]:
+        """The rows of all disciplines of ``runs``, in their order; ``work`` is what they have in common."""
+        of_each: dict[str, list[RunResult]] = {}
+        for run in runs:
+            of_each.setdefault(run.discipline.label, []).append(run)
+        # Where runs stop with their last flow, the longest tells when all end.
+        made = self._made if self._work is not None and self._work.span == work.span else {}
+        missing = [label for label in of_each if label not in made]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = dict(zip(missing, pool.map(lambda label: _row(work, of_each[label]), missing), strict=True))
+        return [made.get(label) or found[label] for label in of_each]
+
+
+def _row(work: "Workload", own: list[RunResult]) -> dict[str, Any]:
+    """A row of the summary with slowdown, and with the figures of each replication where there are several."""
+    from mayfly.comparison.criteria import resampled_values
+    from mayfly.comparison.measured import Measured
+    from mayfly.metrics import slowdown_percentiles
+
+    of = Measured(work, own, pl.concat([run.records for run in own]))
+    found = row_of(of)
+    found["slowdown"] = slowdown_percentiles(of.records, work.scenario.duration)
+    if len(own) > 1:
+        alone = [run.records.with_columns(replication=pl.lit(0, pl.Int32)) for run in own]
+        found["replicated"] = resampled_values(
+            [row_of(Measured(work, [run], records)) for run, records in zip(own, alone, strict=True)]
+        )
+    return found
 
 
 def row_of(of: "Measured") -> dict[str, Any]:

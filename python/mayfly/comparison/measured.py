@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import polars as pl
@@ -36,6 +37,7 @@ class Workload:
         dumbbell = scenario.network.topology == "dumbbell"
         self.propagation_rtt_s = _mean_rtt_s(scenario, runs[0].records) if dumbbell else None
         self._fair: Any = None
+        self._sharing = Lock()
 
     @property
     def packets(self) -> dict[str, int]:
@@ -54,9 +56,12 @@ class Workload:
 
     def fair(self, records: pl.DataFrame) -> Any:
         """The fair shares of the groups: the same under every discipline, unless some flows wait for others."""
-        if self._fair is None or self.closed:
-            self._fair = fair_groups(records, **self.link)
-        return self._fair
+        if self.closed:
+            return fair_groups(records, **self.link)
+        with self._sharing:
+            if self._fair is None:
+                self._fair = fair_groups(records, **self.link)
+            return self._fair
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -156,25 +157,30 @@ def _plots(
     colours: dict[str, Style],
     mss: int,
 ) -> list[figures.Figure]:
-    plots: list[figures.Figure | None] = [
-        response_figures.response_distribution(records, colours),
-        model_figures.with_curves(response_figures.mean_by_size(records, colours, mss), summary, colours, mss),
-        model_figures.error_figure(summary, colours, mss),
-        response_figures.mean_by_percentile(records, colours, mss),
-        response_figures.confidence_bands(records, colours, mss),
-        response_figures.unfinished_sizes(records, colours, mss),
-        congestion_figures.loss_figure(records, colours, mss),
-        congestion_figures.active_figure(records, colours, summary.get("duration_s")),
+    given: list[Callable[[], figures.Figure | None]] = [
+        lambda: response_figures.response_distribution(records, colours),
+        lambda: model_figures.with_curves(response_figures.mean_by_size(records, colours, mss), summary, colours, mss),
+        lambda: model_figures.error_figure(summary, colours, mss),
+        lambda: response_figures.mean_by_percentile(records, colours, mss),
+        lambda: response_figures.confidence_bands(records, colours, mss),
+        lambda: response_figures.unfinished_sizes(records, colours, mss),
+        lambda: congestion_figures.loss_figure(records, colours, mss),
+        lambda: congestion_figures.active_figure(records, colours, summary.get("duration_s")),
     ]
-    plots += cell_figures(summary["disciplines"], records, colours, mss)
+    over_time: list[Callable[[], figures.Figure | None]] = []
     if samples is not None and samples.height:
         largest = summary.get("workload", {}).get("largest_flows")
-        plots += [
-            series_figures.link_rates(samples, colours),
-            series_figures.queue_evolution(samples, colours),
-            series_figures.flow_table_evolution(samples, colours),
-            series_figures.largest_progress(samples, records, colours, largest),
+        over_time = [
+            lambda: series_figures.link_rates(samples, colours),
+            lambda: series_figures.queue_evolution(samples, colours),
+            lambda: series_figures.flow_table_evolution(samples, colours),
+            lambda: series_figures.largest_progress(samples, records, colours, largest),
         ]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        drawn = [pool.submit(draw) for draw in (*given, *over_time)]
+        plots = [one.result() for one in drawn[: len(given)]]
+        plots += cell_figures(summary["disciplines"], records, colours, mss)
+        plots += [one.result() for one in drawn[len(given) :]]
     return [plot for plot in plots if plot is not None]
 
 

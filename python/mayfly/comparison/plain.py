@@ -2,6 +2,7 @@
 
 These take three quarters of the time of a short ``mayfly simulate``. The scenario is taken as it was checked when the
 package was made (:mod:`mayfly.comparison.checked`); the list is read, run, measured and written by the crate ``runs``.
+What the scenario itself draws is drawn with numpy (:mod:`mayfly.comparison.plain_draw`), which is all it loads.
 Whatever is not plain is left to :func:`mayfly.comparison.comparison.run`: another scenario or setting, another column
 in the list, a value that is refused. A test holds both to the same files.
 """
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from mayfly import _native
+from mayfly.arrays import Floats, Integers
 from mayfly.discipline_registry import Discipline, parse_list, runs_on
 from mayfly.errors import MayflyError
 from mayfly.limits import RECORD_BYTES, refuse_flows
@@ -30,6 +32,9 @@ TABLES = "tables.json"
 
 MOST_BYTES = 64 * 2**20
 """Longest list that is held as text."""
+
+Given = str | tuple[Floats, Integers, Integers, Integers]
+"""Transfers as the native module takes them: CSV, or columns."""
 
 _LOOK_S = 0.1
 """Time between two looks at how far the run is."""
@@ -88,7 +93,7 @@ class PlainComparison:
 def plain_run(
     scenario: str,
     discipline: str,
-    flows: str | os.PathLike[str],
+    flows: str | os.PathLike[str] | None = None,
     *,
     duration: str | None = None,
     seed: str | None = None,
@@ -102,8 +107,8 @@ def plain_run(
         Name of a ready scenario.
     discipline : str
         Such as ``"efd(threshold=40000)"``.
-    flows : path
-        Flow list.
+    flows : path, optional
+        Flow list; what the scenario draws when not given.
     duration, seed : str, optional
         In place of those of the scenario.
     progress : callable, optional
@@ -121,12 +126,14 @@ def plain_run(
     KeyboardInterrupt
         After an interrupt; the run has stopped.
     """
-    given = _checked(scenario, duration, seed)
-    text = None if given is None else _text(flows)
-    if given is None or text is None:
+    checked = _checked(scenario, duration, seed)
+    if checked is None:
         return None
-    document, native = given
-    refuse_flows(text.count("\n"), RECORD_BYTES, "runs = 1")
+    document, native, drawn = checked
+    given = _drawn(drawn, document) if flows is None else _text(flows)
+    if given is None:
+        return None
+    refuse_flows(given.count("\n") if isinstance(given, str) else len(given[0]), RECORD_BYTES, "runs = 1")
     try:
         chosen = parse_list(discipline)
     except MayflyError:
@@ -140,14 +147,16 @@ def plain_run(
     native["discipline"] = chosen[0].native
     if network["reverse_discipline"] == "same":
         native["reverse_discipline"] = chosen[0].native
-    found, cpu_s = _run(native, text, document["duration"], rtt_s, chosen[0].label, progress)
+    found, cpu_s = _run(native, given, document["duration"], rtt_s, chosen[0].label, progress)
     if found is None:
         return None
     return PlainComparison(_summary(document, native, chosen[0], json.loads(found.figures), cpu_s), found)
 
 
-def _checked(scenario: str, duration: str | None, seed: str | None) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The scenario as a document and as settings of the native module, with another end and seed."""
+def _checked(
+    scenario: str, duration: str | None, seed: str | None
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None] | None:
+    """The scenario as a document and as settings of the native module, with another end and seed; what a draw takes."""
     path = CHECKED / f"{scenario}.json"
     # A file or folder of that name goes first (`mayfly.scenario.scenario.load_scenario`).
     if not scenario.replace("-", "").isalnum() or Path(scenario).exists() or not path.is_file():
@@ -167,7 +176,19 @@ def _checked(scenario: str, duration: str | None, seed: str | None) -> tuple[dic
         if not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             return None
         document["seed"] = native["seed"] = int(seed)
-    return document, native
+    return document, native, found["drawn"]
+
+
+def _drawn(told: dict[str, Any] | None, document: dict[str, Any]) -> Given | None:
+    """The transfers that the scenario draws; None where they are not plain, or refused, which the usual way says."""
+    if told is None:
+        return None
+    from mayfly.comparison.plain_draw import draw
+
+    try:
+        return draw(told, document)
+    except MayflyError:
+        return None
 
 
 def _text(path: str | os.PathLike[str]) -> str | None:
@@ -188,7 +209,7 @@ def _text(path: str | os.PathLike[str]) -> str | None:
 
 def _run(
     native: dict[str, Any],
-    text: str,
+    given: Given,
     duration_s: float,
     rtt_s: float,
     label: str,
@@ -201,7 +222,7 @@ def _run(
     def work() -> None:
         began = time.thread_time()
         try:
-            run = _native.run_plain(json.dumps(native), text, duration_s, rtt_s, (label, 0), control)
+            run = _native.run_plain(json.dumps(native), given, duration_s, rtt_s, (label, 0), control)
             found.append((run, time.thread_time() - began))
         except BaseException as error:
             found.append(error)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar, Protocol, Self, runtime_checkable
+from functools import cached_property, lru_cache
+from typing import ClassVar, Protocol, Self, cast, runtime_checkable
 
 import numpy as np
 
@@ -130,10 +130,16 @@ class PowerLaw(ABC):
         Traceback (most recent call last):
         mayfly.errors.MayflyError: cov = 6: at minimum 6, maximum 6849, mean 40 the coefficient of variation is 4.84
         """
-        from mayfly.laws import solving
-
         given = {"minimum": minimum, "maximum": maximum, "mean": mean, "cov": cov}
-        return solving.solve(cls, **{name: value for name, value in given.items() if value is not None})
+        return cast(Self, _solved(cls, **{name: value for name, value in given.items() if value is not None}))
+
+
+@lru_cache(maxsize=64, typed=True)
+def _solved(law: type[PowerLaw], **given: float) -> PowerLaw:
+    """The law of those values; each replication of a run asks for it anew."""
+    from mayfly.laws import solving
+
+    return solving.solve(law, **given)
 
 
 @dataclass(frozen=True)

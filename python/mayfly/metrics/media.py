@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly.metrics.deadlines import FRAME_DEADLINE_S
 from mayfly.metrics.voice import call_direction
-
-FRAME_DEADLINE_S = 0.1
-"""A frame of a game is late when it takes longer, s."""
 
 FREEZE_S, FREEZE_RATIO = 0.15, 3.0
 """A video stands still when it is later than its usual distance by so much, s, and by this factor."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import polars as pl
@@ -431,6 +432,7 @@ def run_many(
     trace_drops: bool = False,
     recording: Recording | None = None,
     stop: Callable[[], object] | None = None,
+    ended: Callable[[list[RunResult]], None] | None = None,
 ) -> list[RunResult]:
     """Runs every discipline on the same flows, replications and disciplines spread over all cores.
 
@@ -453,6 +455,9 @@ def run_many(
         A capture to write, of a single run.
     stop : callable, optional
         Called several times a second: runs that have not ended end without a result when it returns what is true.
+    ended : callable, optional
+        Called with all replications of a discipline when the last of them has ended, in the thread of that one, while
+        other disciplines still run.
 
     Returns
     -------
@@ -478,11 +483,21 @@ def run_many(
         raise MayflyError(f"runs = {len(jobs)}: a capture is written of one")
     controls = [_native.Control() for _ in jobs]
     paths = PathsAlone()
+    of_each: dict[str, dict[int, RunResult]] = {discipline.label: {} for discipline in disciplines}
+    counting = Lock()
 
     def job(index: int) -> RunResult:
         discipline, replication = jobs[index]
         own = lists[0] if flows is not None else lists[replication]
-        return run_one(scenario, discipline, own, replication, controls[index], trace_drops, paths, recording)
+        result = run_one(scenario, discipline, own, replication, controls[index], trace_drops, paths, recording)
+        if ended is not None:
+            with counting:
+                found = of_each[discipline.label]
+                found[replication] = result
+                complete = len(found) == len(replications)
+            if complete:
+                ended([found[number] for number in replications])
+        return result
 
     if flows is None:
         lists = {replication: workload(scenario, replication) for replication in replications}

@@ -1,12 +1,16 @@
 """End points of synthetic flows: hosts drawn from two sides, or users with a pair of hosts of their own."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
-import polars as pl
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 from mayfly.workload.arrivals import choice, stream
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Hosts = Sequence[int | str]
 Pair = tuple[int | str, int | str]
@@ -61,6 +65,8 @@ def own_ends(
 
 def host_series(nodes: Hosts, senders: Hosts, receivers: Hosts) -> pl.Series:
     """Hosts as numbers when those of both sides are, else as names."""
+    import polars as pl
+
     dtype = pl.Int64 if all(isinstance(node, int) for node in (*senders, *receivers)) else pl.String
     return pl.Series([str(node) for node in nodes], dtype=pl.String).cast(dtype)
 

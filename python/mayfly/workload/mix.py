@@ -25,7 +25,8 @@ from mayfly.workload import bursts, scripts, stages
 from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.hosts import Hosts, Pair, check_users, drawn_ends, fresh_pairs, own_ends
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
-from mayfly.workload.sources.transfers import Transfers, transfer_flows
+from mayfly.workload.offering import Transfers
+from mayfly.workload.sources.transfers import transfer_flows
 
 
 class Source(Protocol):

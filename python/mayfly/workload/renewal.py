@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
@@ -116,6 +115,8 @@ class Recorded:
 
     def starts(self, seed: int, rate: float | None, duration_s: float) -> Floats:
         """Ascending times in [0, duration_s), s."""
+        import polars as pl
+
         try:
             times = pl.read_csv(os.fspath(self.file), schema_overrides={"start_s": pl.Float64})["start_s"]
         except (OSError, pl.exceptions.PolarsError) as error:

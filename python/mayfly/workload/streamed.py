@@ -23,8 +23,8 @@ from mayfly.workload import lists
 from mayfly.workload.arrivals import arrival_rate, choice, exponential, stream
 from mayfly.workload.column_kinds import Number
 from mayfly.workload.hosts import Hosts, directed, host_series
+from mayfly.workload.offering import LARGEST_BYTES, Transfers, whole
 from mayfly.workload.renewal import Poisson
-from mayfly.workload.sources.transfers import LARGEST_BYTES, Transfers, whole
 
 BATCH = 1 << 16
 """Flows of a batch."""

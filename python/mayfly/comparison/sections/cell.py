@@ -1,15 +1,18 @@
 """Uploads and downloads of a wireless cell under each discipline."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from mayfly.comparison.measured import Measured
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from mayfly.comparison.sections.group_transfers import HEADS as GROUP_HEADS
 from mayfly.comparison.sections.group_transfers import group_lines
 from mayfly.comparison.sections.section import Section, Summary, rows_with
-from mayfly.metrics import cell_row
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 TITLE = "Wireless cell: downloads and uploads"
 GROUPS = "Wireless cell: transfers by group"
@@ -26,6 +29,8 @@ Row = Mapping[str, Any]
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``wlan``, of a cell."""
+    from mayfly.metrics import cell_row
+
     work = of.workload
     cells = [run.cell for run in of.runs if run.cell is not None]
     wlan = work.scenario.network.wlan

@@ -1,20 +1,25 @@
 """Loss, queueing delay and active flows under each discipline, and of each class of traffic."""
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
 
-from mayfly.comparison.measured import Measured
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from mayfly.comparison.sections.section import Section, Summary
-from mayfly.metrics import class_rows
-from mayfly.metrics.congestion import congestion_row, with_delays
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 Row = Mapping[str, Any]
 
 
 def measure(of: Measured) -> dict[str, Any]:
     """Loss, queueing delay, active flows and Jain's index; ``classes`` where flows have groups."""
+    from mayfly.metrics import class_rows
+    from mayfly.metrics.congestion import congestion_row, with_delays
+
     work = of.workload
     delays = [run.counters["queueing_delay"] for run in of.runs]
     found = congestion_row(of.records, delays, **work.span, propagation_rtt_s=work.propagation_rtt_s)

@@ -1,19 +1,24 @@
 """Response times of the transfers of each group in each direction."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from mayfly.comparison.measured import Measured
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from mayfly.comparison.sections.section import Section, Summary, rows_with
-from mayfly.metrics.groups import group_classes
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, spread_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 HEADS = ("discipline", "group", "flows", "un-\nfinished", "short flows", "long flows")
 
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``group_transfers``, where flows have groups and some go up; a cell has them among its own figures."""
+    from mayfly.metrics.groups import group_classes
+
     if not of.workload.grouped or of.runs[0].cell is not None:
         return {}
     found = group_classes(of.records, len(of.runs))

@@ -1,15 +1,18 @@
 """What groups of flows got of what is fair: share, slowdown, longest stall and loss."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.choice import grouped
-from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section, Summary, rows_with
-from mayfly.metrics import group_rows
 from mayfly.show.plots import MANY
 from mayfly.show.table import Cell, Table
 from mayfly.text.readable import MISSING, digits, share_text, time_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 HOLDS = 1.25
 """Up to this many fair shares an attacker counts as held; below the inverse, a victim as starved."""
@@ -19,6 +22,8 @@ _NO_GROUP = "(no group)"
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``groups``, where flows have groups: what is fair is said of a single link."""
+    from mayfly.metrics import group_rows
+
     first, work = of.runs[0], of.workload
     if not work.grouped or first.interfaces or first.cell is not None:
         return {}

@@ -1,13 +1,16 @@
 """What each interface of a network of several links did, under each discipline."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from mayfly.comparison.measured import Measured
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from mayfly.comparison.sections.section import Section, Summary
 from mayfly.show.table import Table
-from mayfly.simulate.network.interfaces import over_replications
 from mayfly.text.readable import count_text, digits, rate_text, share_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 MOST = 12
 """Interfaces in a table; the busiest, when there are more."""
@@ -37,6 +40,8 @@ def busiest(rows: Sequence[Row]) -> list[int]:
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``interfaces``, of networks with several links."""
+    from mayfly.simulate.network.interfaces import over_replications
+
     return {"interfaces": over_replications([run.interfaces for run in of.runs])} if of.runs[0].interfaces else {}
 
 

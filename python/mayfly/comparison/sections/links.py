@@ -4,15 +4,18 @@
 is the reverse one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.links import WAYS
-from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section
 from mayfly.link_trace.facts import trace_facts
-from mayfly.metrics.users import means
-from mayfly.scenario.scenario import Scenario
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
+    from mayfly.scenario.scenario import Scenario
 
 _DOWN = {
     "utilisation": "utilisation",
@@ -84,6 +87,8 @@ def links_of(
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``links``: what each of the two queues did; None for a network that is not one link."""
+    from mayfly.metrics.users import means
+
     if not has_two_queues(of.workload.scenario):
         return {"links": None}
     counters = [run.counters for run in of.runs]
@@ -97,6 +102,8 @@ _MEASURES = (("down", _DOWN), ("up", _UP))
 
 def _over(name: str, key: str, counters: list[dict[str, Any]]) -> float | None:
     """Total of counts, mean of the rest over the replications, largest peak; None for what a run does not tell."""
+    from mayfly.metrics.users import means
+
     known = [run[key] for run in counters if run.get(key) is not None]
     combine: Callable[[list[Any]], float | None] = means
     if name in _TOTALS:

@@ -1,17 +1,23 @@
 """Calls, films and games under each discipline."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from __future__ import annotations
 
-from mayfly.comparison.measured import Measured
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from mayfly.comparison.sections.section import Section, Summary, rows_with
-from mayfly.metrics.media import FRAME_DEADLINE_S, call_rows, film_rows, gaming_rows
+from mayfly.metrics.deadlines import FRAME_DEADLINE_S
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``media``, of workloads that have calls, films or games."""
+    from mayfly.metrics.media import call_rows, film_rows, gaming_rows
+
     frames, segments = of.frames, of.segments
     end_s = of.end_s
     found = {

@@ -1,14 +1,19 @@
 """The share of traffic that does not respond to drops, as the estimator inside a queue told it."""
 
-from typing import Any
+from __future__ import annotations
 
-from mayfly.comparison.measured import Measured
+from typing import TYPE_CHECKING, Any
+
 from mayfly.comparison.sections.section import Section
-from mayfly.metrics.estimates import estimate_row
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``nonresponsive``, of disciplines that estimate it."""
+    from mayfly.metrics.estimates import estimate_row
+
     found = estimate_row(of.samples, of.workload.begin_s)
     return {"nonresponsive": found} if found else {}
 

@@ -1,20 +1,25 @@
 """How long web pages take to load under each discipline."""
 
-from typing import Any
+from __future__ import annotations
 
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
-from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section, Summary, rows_with
-from mayfly.metrics.pages import page_rows
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, time_text
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 HEADS = ("pages", "not\nloaded", "mean", "median", "95 %")
 
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``pages``, of workloads that have some."""
+    import polars as pl
+
+    from mayfly.metrics.pages import page_rows
+
     # Of a capture stages are users who wait (`mayfly.workload.closed_loop`), not pages.
     if "connection_id" in of.records.columns:
         return {}

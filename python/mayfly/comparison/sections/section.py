@@ -1,11 +1,15 @@
 """What a section of a comparison is."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mayfly.comparison.measured import Measured
 from mayfly.show.table import Table
+
+if TYPE_CHECKING:
+    from mayfly.comparison.measured import Measured
 
 Summary = Mapping[str, Any]
 

@@ -1,17 +1,23 @@
 """What users of the link feel under each discipline."""
 
-from typing import Any
+from __future__ import annotations
 
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
-from mayfly.comparison.measured import Measured
 from mayfly.comparison.sections.section import Section
-from mayfly.metrics.users import users_row
-from mayfly.workload.streams import streams_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mayfly.comparison.measured import Measured
 
 
 def measure(of: Measured) -> dict[str, Any]:
     """The key ``users``: transfers by size, ping, call, pages, video, downloads."""
+    import polars as pl
+
+    from mayfly.metrics.users import users_row
+
     first = of.runs[0]
     trains = [run.trains for run in of.runs if run.trains.width]
     probes = [run.probes.with_columns(replication=pl.lit(run.replication)) for run in of.runs if run.probes.width]
@@ -33,6 +39,10 @@ def measure(of: Measured) -> dict[str, Any]:
 
 def _streams(of: Measured) -> pl.DataFrame:
     """Pieces of the streams of all replications."""
+    import polars as pl
+
+    from mayfly.workload.streams import streams_of
+
     mss = of.workload.packets["mss"]
     found = [
         streams_of(run.records, mss).with_columns(replication=pl.lit(run.replication, pl.Int32)) for run in of.runs

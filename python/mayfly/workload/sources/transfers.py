@@ -6,27 +6,23 @@ every law of sizes.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from mayfly.arrays import Floats, Integers, Numbers
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Rate, Seconds, Section, Whole
 from mayfly.laws import registry as laws
 from mayfly.laws.section import SIZES, LawName, Sizes
 from mayfly.laws.sizes import SizeLaw
-from mayfly.workload.arrivals import arrival_rate, stream
+from mayfly.workload.arrivals import stream
 from mayfly.workload.hosts import Hosts
+from mayfly.workload.offering import Part, Transfers, offering, payload_bytes, whole
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
 from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, USERS
-
-LARGEST_BYTES = 2**40 - 1
-"""Largest size of a transfer that ends."""
 
 
 class PartSection(Section):
@@ -39,72 +35,6 @@ class PartSection(Section):
     )
     group: Group = Field(None, description=GROUP)
     transport: Group = Field(None, description=TRANSPORT)
-
-
-@dataclass(frozen=True)
-class Part:
-    """Transfers that differ from the others in direction or path, as those of an intranet do (Chen 2012, 9.3.1).
-
-    Parameters
-    ----------
-    share : float
-        Probability that a transfer belongs to the part, hence its share of the load too; 0 to 1.
-    up_share : float
-        Probability that a transfer of the part goes up.
-    rtt_s : float, optional
-        Round-trip time without queueing, s; that of the path when not given.
-    group : str, optional
-        Name of the part's group; that of all transfers when not given.
-    transport : str, optional
-        Name of the part's transport; that of all transfers when not given.
-    """
-
-    share: float
-    up_share: float = 0.0
-    rtt_s: float | None = None
-    group: str | None = None
-    transport: str | None = None
-
-
-@dataclass(frozen=True)
-class Transfers:
-    """TCP transfers.
-
-    Parameters
-    ----------
-    law : SizeLaw
-        Sizes in packets; rounded up where the law is continuous.
-    load_bps : float, optional
-        Offered load on the wire, headers included, bit/s, > 0; None with arrivals that set the load themselves.
-    up_share : float
-        Probability that a transfer goes up, from a receiver to a sender; 0 to 1.
-    exact_load : bool
-        Keep as many transfers as come nearest to ``load_bps`` x duration, and stretch or squeeze their arrival times to
-        fill the duration. Off, a draw of heavy-tailed sizes offers several percent more or less than asked.
-    users : int, optional
-        Users each transfer is drawn from; its end points are drawn apart from each other when not given.
-    group : str, optional
-        Name of the transfers' group.
-    transport : str, optional
-        Name of their transport; that of the run when not given.
-    ends : pair of sequences, optional
-        Hosts that send and hosts that receive, in place of those of the whole mix.
-    arrivals : Poisson, WeibullGaps, Recorded
-        When they start; :mod:`mayfly.workload.renewal`.
-    parts : tuple of Part
-        Parts with a direction and a path of their own; ``up_share`` is that of what they leave.
-    """
-
-    law: SizeLaw
-    load_bps: float | None
-    up_share: float = 0.0
-    exact_load: bool = False
-    users: int | None = None
-    group: str | None = None
-    transport: str | None = None
-    ends: tuple[Hosts, Hosts] | None = None
-    arrivals: Arrivals = field(default_factory=Poisson)
-    parts: tuple[Part, ...] = ()
 
 
 def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int, header_bytes: int) -> pl.DataFrame:
@@ -136,7 +66,7 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
             raise MayflyError(f"up_share = {share}: must be from 0 to 1")
     law, arrivals = transfers.law, transfers.arrivals
     if arrivals.has_rate:
-        starts, sizes = _offering(transfers, duration_s, seed, mss + header_bytes)
+        starts, sizes = offering(transfers, duration_s, seed, mss + header_bytes)
     else:
         assert isinstance(arrivals, Recorded)
         for name, given in (("load", transfers.load_bps), ("exact_load", transfers.exact_load or None)):
@@ -144,9 +74,7 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
                 raise MayflyError(f"{name} = {given}: must be left out where a file has the arrivals")
         starts = arrivals.starts(seed, None, duration_s)
         sizes = whole(law.sample(stream(seed, "sizes"), len(starts)))
-    # A power law without bound may draw more than a transfer can have that ends.
-    size_bytes = np.minimum(sizes, LARGEST_BYTES // mss) * mss
-    rows = pl.DataFrame({"start_s": starts, "size_bytes": size_bytes})
+    rows = pl.DataFrame({"start_s": starts, "size_bytes": payload_bytes(sizes, mss)})
     if transfers.transport is not None:
         rows = rows.with_columns(transport=pl.lit(transfers.transport))
     up_share: float | Floats = transfers.up_share
@@ -175,38 +103,6 @@ def _drawn_parts(parts: tuple[Part, ...], seed: int, n: int) -> Integers:
     # Shares of 0.45 + 0.45 + 0.09 + 0.01 are all there is, whatever their binary fractions sum up to.
     edges[-1] = 1.0 if abs(edges[-1] - 1) <= 1e-9 else edges[-1]
     return np.searchsorted(edges, stream(seed, "parts").random(n), side="right")
-
-
-def _offering(transfers: Transfers, duration_s: float, seed: int, wire: int) -> tuple[Floats, Integers]:
-    """Starts and sizes of transfers that offer the load; ``wire`` is the length of a full packet, bytes."""
-    law, arrivals, load_bps = transfers.law, transfers.arrivals, transfers.load_bps
-    assert not isinstance(arrivals, Recorded)
-    if load_bps is None:
-        raise MayflyError("load: must be given, unless a file has the arrivals")
-    if not math.isfinite(law.mean_packets()):
-        raise MayflyError(f"load = {load_bps}: the sizes have no finite mean: must have a tail exponent above 1")
-    rate = arrival_rate(load_bps, law.mean_packets() * wire)
-    if not transfers.exact_load:
-        starts = arrivals.starts(seed, rate, duration_s)
-        return starts, whole(law.sample(stream(seed, "sizes"), len(starts)))
-    sizes = up_to(law, load_bps * duration_s / 8 / wire, rate * duration_s, stream(seed, "sizes"))
-    # Given n arrivals, those of a Poisson process are n uniform numbers in order: n gaps over the sum of n + 1.
-    gaps = np.cumsum(arrivals.gaps(seed, len(sizes) + 1))
-    return gaps[:-1] / gaps[-1] * duration_s, sizes
-
-
-def whole(sizes: Numbers) -> Integers:
-    """Sizes rounded up to whole packets, at least one."""
-    rounded: Integers = np.ceil(np.clip(sizes, 1, LARGEST_BYTES)).astype(np.int64)
-    return rounded
-
-
-def up_to(law: SizeLaw, packets: float, expected: float, rng: np.random.Generator) -> Integers:
-    """Draw sizes until their sum comes nearest to ``packets``; at least one."""
-    sizes = whole(law.sample(rng, math.ceil(expected) + 1))
-    while sizes.sum() < packets:
-        sizes = np.concatenate([sizes, whole(law.sample(rng, len(sizes)))])
-    return sizes[: max(1, np.abs(np.cumsum(sizes) - packets).argmin() + 1)]
 
 
 class TransfersSection(Section):
