@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
+from pkgutil import get_data
 from typing import Any
 
 from mayfly.show.plots import Figure
@@ -51,12 +52,12 @@ _HEADING = re.compile(r'<h2(?P<figure> class="figure")?>(?P<title>.*?)</h2>', re
 _TAG = re.compile(r"<[^>]*>")
 
 
-def policy(*scripts: str, more: str = "") -> str:
+def policy(*scripts: str | bytes, more: str = "") -> str:
     """The policy of a page: these scripts run and no others, whatever gets into its text.
 
     Parameters
     ----------
-    *scripts : str
+    *scripts : str or bytes
         Content of the elements ``<script>``, to the letter.
     more : str
         Further sources of scripts.
@@ -74,8 +75,9 @@ def policy(*scripts: str, more: str = "") -> str:
 
 
 @cache
-def _digest(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+def _digest(script: str | bytes) -> str:
+    written = script if isinstance(script, bytes) else script.encode()
+    return f"'sha256-{base64.b64encode(hashlib.sha256(written).digest()).decode()}'"
 
 
 def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> str:
@@ -96,21 +98,50 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
     str
         The whole page.
     """
-    from plotly.offline import get_plotlyjs
+    before, after = _around_library(title, body, plots)
+    return f"{before}{_library().decode()}{after}"
 
-    library, script = inline(get_plotlyjs()), inline(SCRIPT)
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy(library, script)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
-            *with_contents(body),
-            '<noscript><p class="answer">The plots need JavaScript; the tables do not.</p></noscript>',
-            f'<script type="application/json" id="figures">{embedded_json(plots)}</script>',
-            f"<script>{library}</script>\n<script>{script}</script>\n</body>\n</html>\n",
-        ]
-    )
+
+def write_document(
+    path: str | os.PathLike[str], title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]
+) -> Path:
+    """Write the page of :func:`document`, without a copy of the plot library as text.
+
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written.
+    """
+    path = Path(path)
+    before, after = _around_library(title, body, plots)
+    with complete(path) as partial, partial.open("wb") as file:
+        file.writelines((before.encode(), _library(), after.encode()))
+    return path
+
+
+@cache
+def _library() -> bytes:
+    """The plot library as :func:`inline` writes it."""
+    found = get_data("plotly", "package_data/plotly.min.js")
+    if found is None:
+        raise FileNotFoundError("plotly.min.js: not in the package plotly")
+    return found.replace(b"</script", b"<\\/script").replace(b"<!--", b"<\\!--")
+
+
+def _around_library(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """What stands before the plot library in a page, and what after it."""
+    script = inline(SCRIPT)
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(_library(), script)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
+        *with_contents(body),
+        '<noscript><p class="answer">The plots need JavaScript; the tables do not.</p></noscript>',
+        f'<script type="application/json" id="figures">{embedded_json(plots)}</script>',
+        "<script>",
+    ]
+    return "\n".join(parts), f"</script>\n<script>{script}</script>\n</body>\n</html>\n"
 
 
 def with_contents(body: Iterable[str]) -> list[str]:
