@@ -45,5 +45,5 @@ def test_a_row_that_was_made_is_not_made_again(monkeypatch):
     loaded = load_scenario("wired", {"duration": "5s"})
     rows = Rows(loaded)
     runs = run_many(loaded, parse_list("fifo,efd"), ended=rows.add)
-    monkeypatch.setattr("mayfly.comparison.comparison._row", None)
+    monkeypatch.setattr(rows, "_make", None)
     assert [row["id"] for row in gather(loaded, runs, "compare", rows=rows).summary["disciplines"]] == ["fifo", "efd"]

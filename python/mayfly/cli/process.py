@@ -33,7 +33,7 @@ _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 0.25
 """Time after which an interrupt that was lost on its way is raised once more."""
 
-_UNHURRIED = 100_000
+_UNHURRIED = 400_000
 """Allocations between two collections: imports make hundreds of thousands of objects that all stay."""
 
 

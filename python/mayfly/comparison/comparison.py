@@ -1,7 +1,7 @@
 """Disciplines side by side: tables, summary and files."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -368,10 +368,13 @@ class Rows:
     ----------
     scenario : Scenario
         What runs.
+    make : callable, optional
+        From what all have in common and the runs of a discipline to its row; a row of the summary when not given.
     """
 
-    def __init__(self, scenario: Scenario):
+    def __init__(self, scenario: Scenario, make: "Callable[[Workload, list[RunResult]], dict[str, Any]] | None" = None):
         self._scenario = scenario
+        self._make = make or _row
         self._work: Workload | None = None
         self._made: dict[str, dict[str, Any]] = {}
         self._lock = Lock()
@@ -383,7 +386,7 @@ class Rows:
         with self._lock:
             if self._work is None:
                 self._work = Workload(self._scenario, own)
-        self._made[own[0].discipline.label] = _row(self._work, own)
+        self._made[own[0].discipline.label] = self._make(self._work, own)
 
     def all(self, work: "Workload", runs: Sequence[RunResult]) -> list[dict[str, Any]]:
         """The rows of all disciplines of ``runs``, in their order; ``work`` is what they have in common."""
@@ -394,7 +397,7 @@ class Rows:
         made = self._made if self._work is not None and self._work.span == work.span else {}
         missing = [label for label in of_each if label not in made]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = dict(zip(missing, pool.map(lambda label: _row(work, of_each[label]), missing), strict=True))
+            found = dict(zip(missing, pool.map(lambda label: self._make(work, of_each[label]), missing), strict=True))
         return [made.get(label) or found[label] for label in of_each]
 
 

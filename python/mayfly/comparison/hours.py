@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.comparison import Comparison, row_of
+from mayfly.comparison.comparison import Comparison, Rows, row_of
 from mayfly.comparison.criteria import resampled_values
 from mayfly.comparison.measured import Measured, Workload
 from mayfly.discipline_registry import Discipline
@@ -138,13 +138,13 @@ def add_hours(
             if progress is not None:
                 progress((before + fraction) / count)
 
-        runs = run(plain, disciplines, hour, part, stop=stop)
+        rows = Rows(plain, _of_hour)
+        runs = run(plain, disciplines, hour, part, stop=stop, ended=rows.add)
         if len(runs) < len(disciplines):
             break
         done = draw
-        work = Workload(plain, runs)
-        for one in runs:
-            found[one.discipline.label].append(row_of(Measured(work, [one], one.records)))
+        for row in rows.all(Workload(plain, runs), runs):
+            found[row["label"]].append(row)
     result.summary["resampling"]["hours"] = done - empty
     if count > done == empty:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
@@ -152,6 +152,11 @@ def add_hours(
         for row in result.summary["disciplines"]:
             put_intervals(row, found[row["label"]])
     return done == count
+
+
+def _of_hour(work: Workload, own: list[RunResult]) -> dict[str, Any]:
+    """The row of the one run of a discipline."""
+    return row_of(Measured(work, own, own[0].records))
 
 
 def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]]) -> None:

@@ -69,7 +69,7 @@ def write_report(
     Curves are binned: the page grows with the disciplines, not with the flows. More than six disciplines have fewer
     points each, and only those of :func:`mayfly.comparison.choice.leading` are drawn until the reader asks for others.
     """
-    return page.write(path, page_text(summary, records, samples, packets, timeouts))
+    return page.write_document(path, *_parts(summary, records, samples, packets, timeouts))
 
 
 def page_text(
@@ -80,6 +80,17 @@ def page_text(
     timeouts: pl.DataFrame | None = None,
 ) -> str:
     """Make the report as a string; parameters as `write_report`."""
+    return page.document(*_parts(summary, records, samples, packets, timeouts))
+
+
+def _parts(
+    summary: Mapping[str, Any],
+    records: pl.DataFrame,
+    samples: pl.DataFrame | None,
+    packets: pl.DataFrame | None,
+    timeouts: pl.DataFrame | None,
+) -> tuple[str, list[str], list[dict[str, Any]]]:
+    """Title, body and plots."""
     rows = summary["disciplines"]
     if many := len(rows) > MANY:
         rows = [row for _, members in grouped(rows) for row in members]
@@ -114,7 +125,7 @@ def page_text(
         _scenario(summary),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
-    return page.document(_title(summary), body, data)
+    return _title(summary), body, data
 
 
 def _about(summary: Mapping[str, Any]) -> str:

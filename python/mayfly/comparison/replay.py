@@ -229,12 +229,18 @@ def run_replay(
     progress: Progress | None = None,
     *,
     stop: Callable[[], object] | None = None,
+    ended: Callable[[list[RunResult]], None] | None = None,
 ) -> list[RunResult]:
     """Runs flows whose users wait for each other; of whom they waited for, the records tell nothing."""
-    runs = run_many(scenario, disciplines, closed(starting_in_time(flows, scenario.duration)), progress, stop=stop)
-    if LASTED not in flows.columns:
-        return runs
-    return [replace(run, records=run.records.drop("stage", "after", strict=False)) for run in runs]
+
+    def told(runs: list[RunResult]) -> list[RunResult]:
+        if LASTED not in flows.columns:
+            return runs
+        return [replace(run, records=run.records.drop("stage", "after", strict=False)) for run in runs]
+
+    early = closed(starting_in_time(flows, scenario.duration))
+    each = None if ended is None else lambda own: ended(told(own))
+    return told(run_many(scenario, disciplines, early, progress, stop=stop, ended=each))
 
 
 def _why_none(capture: str | os.PathLike[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from mayfly import limits
-from mayfly.comparison.comparison import Comparison, Engine, gather
+from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
 from mayfly.comparison.expected import expected_errors
 from mayfly.comparison.hours import add_hours, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
@@ -127,11 +127,12 @@ def whatif(
         early = starting_in_time(flows, scenario.duration)
         result = engine(scenario, chosen, closed(early), own, "whatif", lasted)
     else:
-        runs = run_replay(scenario, chosen, flows, own, stop=stopping)
+        rows = Rows(scenario)
+        runs = run_replay(scenario, chosen, flows, own, stop=stopping, ended=rows.add)
         chosen = [run.discipline for run in runs]
         if not chosen:
             raise MayflyError(stopping.before_any())
-        result = gather(scenario, runs, "whatif", span_s=lasted)
+        result = gather(scenario, runs, "whatif", span_s=lasted, rows=rows)
     if len(chosen) < len(asked_for):
         unsaid.append(stopping.sentence(f"{_several(chosen)} of {len(asked_for)} disciplines", "runs all"))
     load_of = offered(flows, **found.packets, span_s=span_s if span_s > 0 else None)

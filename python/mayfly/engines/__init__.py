@@ -1,5 +1,5 @@
 """What runs a scenario in place of the simulator: the Linux kernel, TCP and disciplines, in virtual time."""
 
-from mayfly.engines.side_by_side import engine
+from mayfly.engines.choice import engine
 
 __all__ = ["engine"]

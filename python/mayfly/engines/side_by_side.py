@@ -6,39 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.comparison import Comparison, Engine, gather
+from mayfly.comparison.comparison import Comparison, gather
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.leaves import leaves
 from mayfly.engines import linux
-from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, run_many
-
-ENGINES = ("simulator", "linux", "both")
-
-
-def engine(name: str) -> Engine | None:
-    """What :func:`mayfly.compare` takes as ``engine``.
-
-    Parameters
-    ----------
-    name : str
-        ``simulator``; ``linux``, TCP and disciplines of a kernel in virtual time (docs/kernel/engine.md); or ``both``,
-        side by side.
-
-    Returns
-    -------
-    Engine or None
-        None for the simulator.
-
-    Raises
-    ------
-    MayflyError
-        There is no such engine.
-    """
-    if name not in ENGINES:
-        raise MayflyError(f"engine = {name}: must be one of {', '.join(ENGINES)}")
-    return None if name == "simulator" else Kernel(name == "both")
 
 
 @dataclass(frozen=True)

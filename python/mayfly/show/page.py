@@ -52,12 +52,12 @@ _HEADING = re.compile(r'<h2(?P<figure> class="figure")?>(?P<title>.*?)</h2>', re
 _TAG = re.compile(r"<[^>]*>")
 
 
-def policy(*scripts: str, more: str = "") -> str:
+def policy(*scripts: str | bytes, more: str = "") -> str:
     """The policy of a page: these scripts run and no others, whatever gets into its text.
 
     Parameters
     ----------
-    *scripts : str
+    *scripts : str or bytes
         Content of the elements ``<script>``, to the letter.
     more : str
         Further sources of scripts.
@@ -75,21 +75,9 @@ def policy(*scripts: str, more: str = "") -> str:
 
 
 @cache
-def _digest(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-def _plotly() -> str:
-    """The library of the plots, as ``plotly.offline.get_plotlyjs`` gives it; without 40 ms for all else in the package."""
-    package = find_spec("plotly")
-    for folder in (package.submodule_search_locations or ()) if package else ():
-        file = Path(folder) / "package_data" / "plotly.min.js"
-        if file.is_file():
-            return file.read_bytes().decode("utf-8")
-    from plotly.offline import get_plotlyjs
-
-    library: str = get_plotlyjs()
-    return library
+def _digest(script: str | bytes) -> str:
+    written = script if isinstance(script, bytes) else script.encode()
+    return f"'sha256-{base64.b64encode(hashlib.sha256(written).digest()).decode()}'"
 
 
 def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> str:
@@ -110,19 +98,56 @@ def document(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -
     str
         The whole page.
     """
-    library, script = inline(_plotly()), inline(SCRIPT)
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{policy(library, script)}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
-            *with_contents(body),
-            '<noscript><p class="answer">The plots need JavaScript; the tables do not.</p></noscript>',
-            f'<script type="application/json" id="figures">{embedded_json(plots)}</script>',
-            f"<script>{library}</script>\n<script>{script}</script>\n</body>\n</html>\n",
-        ]
-    )
+    before, after = _around_library(title, body, plots)
+    return f"{before}{_library().decode()}{after}"
+
+
+def write_document(
+    path: str | os.PathLike[str], title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]
+) -> Path:
+    """Write the page of :func:`document`, without a copy of the plot library as text.
+
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written.
+    """
+    path = Path(path)
+    before, after = _around_library(title, body, plots)
+    with complete(path) as partial, partial.open("wb") as file:
+        file.writelines((before.encode(), _library(), after.encode()))
+    return path
+
+
+@cache
+def _library() -> bytes:
+    """The plot library as :func:`inline` writes it; read without 40 ms for the package that it is in."""
+    return _plotly().replace(b"</script", b"<\\/script").replace(b"<!--", b"<\\!--")
+
+
+def _plotly() -> bytes:
+    package = find_spec("plotly")
+    for folder in (package.submodule_search_locations or ()) if package else ():
+        file = Path(folder) / "package_data" / "plotly.min.js"
+        if file.is_file():
+            return file.read_bytes()
+    raise FileNotFoundError("plotly.min.js: not in the package plotly")
+
+
+def _around_library(title: str, body: Iterable[str], plots: Sequence[dict[str, Any]]) -> tuple[str, str]:
+    """What stands before the plot library in a page, and what after it."""
+    script = inline(SCRIPT)
+    parts = [
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy(_library(), script)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
+        *with_contents(body),
+        '<noscript><p class="answer">The plots need JavaScript; the tables do not.</p></noscript>',
+        f'<script type="application/json" id="figures">{embedded_json(plots)}</script>',
+        "<script>",
+    ]
+    return "\n".join(parts), f"</script>\n<script>{script}</script>\n</body>\n</html>\n"
 
 
 def with_contents(body: Iterable[str]) -> list[str]:
