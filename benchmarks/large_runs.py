@@ -17,7 +17,7 @@ DISCIPLINES = "fifo", "fq_codel", "efd", "las", "cake"
 ALIVE = 10, 1000, 10_000, 100_000, 1_000_000
 TEN_PACKETS = "workload.minimum=1", "workload.mean=10"
 """Sizes with which `wired` has 67 transfers a second of ten packets in the mean."""
-A_SECOND = 67.0
+A_SECOND = 66.66
 SHORT_RUNS = 2
 """Runs of a cell of which the least counts; of a million flows one."""
 

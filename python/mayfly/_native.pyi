@@ -202,26 +202,27 @@ class CaptureListing:
 def list_capture(
     paths: Sequence[str],
     options: Mapping[str, object],
-    look: Callable[[int, int, int], bool],
+    look: Callable[[int, int, int], bool | None],
     internal: Sequence[str] | None,
     spill: str,
+    most_hosts: int | None = None,
 ) -> CaptureListing: ...
 def list_shards(folders: Sequence[str], told: str, internal: Sequence[str] | None) -> CaptureListing: ...
 def split_capture(
     paths: Sequence[str],
     options: Mapping[str, object],
-    look: Callable[[int, int, int], bool],
+    look: Callable[[int, int, int], bool | None],
     shards: Sequence[str],
 ) -> tuple[str, int | None]: ...
 def read_shard(
     path: str,
     options: Mapping[str, object],
-    look: Callable[[int, int, int], bool],
+    look: Callable[[int, int, int], bool | None],
     first_ns: int | None,
     into: str,
 ) -> str: ...
 def read_capture(
-    paths: Sequence[str], options: Mapping[str, object], look: Callable[[int, int, int], bool]
+    paths: Sequence[str], options: Mapping[str, object], look: Callable[[int, int, int], bool | None]
 ) -> tuple[Table, Table, Table, Table, str]: ...
 def replay_flows(capture: bytes, asked: str) -> str: ...
 def estimate(

@@ -196,12 +196,11 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
     least = np.array([known[name] for name in names])
     ways = [link.is_busy(at - NEAR_S, at + NEAR_S, np.full(at.shape, up)) for up in (False, True)]
     busy = ways[0] | ways[1]
+    around = _Around(at, taken, place)
+    rows_of = np.split(np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1])
     for _ in range(ROUNDS):
-        for one in range(names.size):
-            own = np.flatnonzero(place == one)
-            others = place != one
-            surplus = (taken - least[place])[others]
-            queues = np.array([_around(at[others], surplus, place[others], float(at[row])) for row in own])
+        for one, own in enumerate(rows_of):
+            queues = around.queues(own, least)
             seen = np.flatnonzero(np.isfinite(queues))
             # Nothing else around it: a queue where the link is busy, else none.
             met = np.where(np.isfinite(queues), queues, np.where(busy[own], np.inf, 0.0))
@@ -215,18 +214,73 @@ def _without_shared_queue(measured: pl.DataFrame, bases: pl.DataFrame, link: Cap
     return bases.with_columns(base_s=pl.Series([found.get(name, base) for name, base in known.items()]))
 
 
-def _around(times_s: Floats, values: Floats, of: Integers, instant_s: float) -> float:
-    """The queue near an instant as packets to others met it, of the nearest window that has some; NaN where none has.
+class _Around:
+    """The queue near a packet as packets to others met it, in the nearest window that has some.
 
-    Of several addresses the one that met most, in the median, has its path known best: a path taken too long hides some
-    of the queue.
+    Parameters
+    ----------
+    times_s, taken_s : ndarray, shape (n_packets,)
+        When packets were met, ascending, and their round-trip times, s.
+    of : ndarray, shape (n_packets,)
+        Number of the address of each.
     """
-    for width_s in (BIN_S, NEAR_S):
-        first, last = np.searchsorted(times_s, (instant_s - width_s, instant_s + width_s))
-        if last > first:
-            own, near = of[first:last], values[first:last]
-            return max(float(np.median(near[own == one])) for one in np.unique(own))
-    return float("nan")
+
+    FEW = 64
+    """Up to so many packets of a window are looked at one by one, which is sooner done than by arrays."""
+
+    def __init__(self, times_s: Floats, taken_s: Floats, of: Integers) -> None:
+        self._taken, self._of = taken_s, of
+        self._windows = [
+            (np.searchsorted(times_s, times_s - width_s).tolist(), np.searchsorted(times_s, times_s + width_s).tolist())
+            for width_s in (BIN_S, NEAR_S)
+        ]
+        self._taken_list: list[float] = taken_s.tolist()
+        self._of_list: list[int] = of.tolist()
+
+    def queues(self, rows: Integers, least_s: Floats) -> Floats:
+        """That of each of these packets, which go to one address, s; NaN where no window has packets to others.
+
+        Of several addresses the one that met most, in the median, has its path known best: a path taken too long hides
+        some of the queue. `least_s` has the path of each address.
+        """
+        known: list[float] = least_s.tolist()
+        return np.array([self._queue(row, least_s, known) for row in rows.tolist()])
+
+    def _queue(self, row: int, least_s: Floats, known: list[float]) -> float:
+        for first, last in self._windows:
+            begin, end = first[row], last[row]
+            few = end - begin <= self.FEW
+            most = self._of_few(begin, end, row, known) if few else self._of_many(begin, end, row, least_s)
+            if most is not None:
+                return most
+        return float("nan")
+
+    def _of_few(self, begin: int, end: int, row: int, known: list[float]) -> float | None:
+        taken, of, own = self._taken_list, self._of_list, self._of_list[row]
+        met: dict[int, list[float]] = {}
+        for near in range(begin, end):
+            one = of[near]
+            if one != own:
+                met.setdefault(one, []).append(taken[near] - known[one])
+        medians = []
+        for values in met.values():
+            values.sort()
+            medians.append((values[(len(values) - 1) // 2] + values[len(values) // 2]) / 2)
+        return max(medians, default=None)
+
+    def _of_many(self, begin: int, end: int, row: int, least_s: Floats) -> float | None:
+        of = self._of[begin:end]
+        others = of != self._of[row]
+        of = of[others]
+        if not of.size:
+            return None
+        values = self._taken[begin:end][others] - least_s[of]
+        order = np.lexsort((values, of))
+        counts = np.bincount(of)
+        counts = counts[counts > 0]
+        ends = np.cumsum(counts)
+        firsts, values = ends - counts, values[order]
+        return float(((values[firsts + (counts - 1) // 2] + values[firsts + counts // 2]) / 2).max())
 
 
 def _queue(measured: pl.DataFrame, shared: bool) -> tuple[Integers, Floats]:
