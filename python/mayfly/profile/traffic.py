@@ -146,7 +146,7 @@ class Traffic:
         found = {}
         for direction in DIRECTIONS:
             rows = np.flatnonzero(inside & (timed.up == (direction == "up")))
-            rows = rows[np.argsort(at[rows])]
+            rows = rows[np.argsort(at[rows], kind="stable")]
             begins = _begins(at[rows])
             waits = timed.waits[rows]
             found[direction] = np.minimum.reduceat(waits, begins) if len(begins) else waits
@@ -177,6 +177,11 @@ class Traffic:
         return self.volumes["start_s"].to_numpy()
 
     @cached_property
+    def _order(self) -> Integers:
+        # The rows of a connection are in order: a merge of them takes a sixth of the time of another sort.
+        return np.argsort(self._starts, kind="stable")
+
+    @cached_property
     def _bytes(self) -> Integers:
         return self.volumes["wire_bytes"].to_numpy()
 
@@ -184,8 +189,7 @@ class Traffic:
     def _moments(self) -> dict[str, tuple[Floats, Integers, Integers]]:
         """Starts in order, bytes and what was acknowledged, by direction: loads of many widths are summed of these."""
         acked = self.volumes["acked_bytes"].to_numpy()
-        order = np.argsort(self._starts)
-        found = {}
+        order, found = self._order, {}
         for direction in DIRECTIONS:
             rows = order[self.went(direction)[order]]
             starts = self._starts[rows]
