@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -203,9 +204,10 @@ class Traffic:
         return windows
 
 
-def _over(values: Floats, unit: float) -> Floats:
+def _over(values: Any, unit: float) -> Floats:
     """Values in a unit, by its reciprocal: so does polars, and what lies on the edge of a window is in one of them."""
-    return values * (1 / unit)
+    result: Floats = values * (1 / unit)
+    return result
 
 
 def _begins(values: Floats | Integers) -> Integers:
@@ -271,6 +273,4 @@ def traffic_of(
         pl.when("opener_near").then("responder").otherwise("opener").alias("far"),
         "protocol",
     )
-    return Traffic(
-        volumes, ends, place, up, width_s, duration_s, near, found_by, crossing_share(frame, near), whole
-    )
+    return Traffic(volumes, ends, place, up, width_s, duration_s, near, found_by, crossing_share(frame, near), whole)

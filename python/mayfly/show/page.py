@@ -80,7 +80,7 @@ def _digest(script: str) -> str:
 
 
 def _plotly() -> str:
-    """The library of the plots, as ``plotly.offline.get_plotlyjs`` gives it; without 40 ms for all else in the package."""
+    """The library of the plots, as ``plotly.offline.get_plotlyjs`` gives it, without the rest of the package: 40 ms."""
     package = find_spec("plotly")
     for folder in (package.submodule_search_locations or ()) if package else ():
         file = Path(folder) / "package_data" / "plotly.min.js"
