@@ -188,3 +188,4 @@ def test_quantiles_of_a_mixture_are_where_its_probabilities_are():
     x = np.array([0.0, 1e-3, 55.0, 54.6, 8000.0, 1e9])
     parts = [stats.lognorm(s=part.sigma, scale=math.exp(part.mu)).cdf(x) for part in mixture.parts]
     assert np.abs(mixture.cdf(x) - np.dot(mixture.weights, parts)).max() < 1e-15
+    assert float(mixture.parts[0].cdf(55.0)) == mixture.parts[0].cdf(x)[2]

@@ -157,6 +157,9 @@ def directions(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> d
         counts ``immature`` connections, ``other`` ones and their bytes. Without ``other`` and immature connections,
         as in the paper.
     """
+    ends = ("opener", "responder")
+    counted = (f"{end}_{name}" for end in ends for name in ("wire_bytes", "packets"))
+    frame = frame.select("class", "side", "mature", *ends, *counted, "bytes", "packets")
     near = [host for host in sides.internal]
     clients = [host for host in near if roles.get(host) == "client"]
     kept = frame.filter(pl.col("mature") & (pl.col("class") != "other"))

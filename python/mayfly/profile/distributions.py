@@ -29,6 +29,10 @@ def begun() -> pl.Expr:
     return (pl.col("protocol") != "tcp") | pl.col("opener_from").is_in(["syn", "syn_ack", "simultaneous"])
 
 
+BEGUN = ("protocol", "opener_from", "start_s")
+"""What :func:`begun` and the order of arrivals need."""
+
+
 def _flows(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.filter(pl.col("protocol") != "icmp")
 
@@ -53,7 +57,9 @@ def samples(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
         that of the later one. Zeros (within the resolution of the clock) are among them.
         ``rtt_s`` of handshakes.
     """
-    frame = _flows(frame)
+    # Of the columns of a connection, some seventy, only these are filtered and sorted.
+    sizes = ("opener_distinct_bytes", "responder_distinct_bytes", "packets", "rtt_s", "mature")
+    frame = _flows(frame.select(*BEGUN, "state", "end_s", *sizes, "class", "side"))
     mature = frame.filter(pl.col("mature"))
     size = pl.col("opener_distinct_bytes") + pl.col("responder_distinct_bytes")
     over = pl.col("state").is_in([*OVER["udp"], *OVER["tcp"]])
@@ -84,7 +90,7 @@ def gaps_within(frame: pl.DataFrame, by: str) -> dict[str, Floats]:
     dict of numpy.ndarray
         s, in the order of arrival, by group; groups with fewer than two arrivals are left out.
     """
-    arrivals = _flows(frame).filter(begun()).sort("start_s")
+    arrivals = _flows(frame.select(*BEGUN, by)).filter(begun()).sort("start_s")
     order = CLASSES if by == "class" else SIDES
     found = {name: np.diff(arrivals.filter(pl.col(by) == name)["start_s"].to_numpy()) for name in order}
     return {name: values for name, values in found.items() if len(values)}
@@ -236,6 +242,10 @@ def summaries(table: pl.DataFrame) -> dict[str, Any]:
     return found
 
 
+SENT_AGAIN = ("data_packets", "retransmits", "lost_before", "missing_bytes")
+"""What is counted of each direction."""
+
+
 def retransmission(frame: pl.DataFrame) -> dict[str, Any]:
     """Data packets of TCP that had been sent before, over all.
 
@@ -251,7 +261,8 @@ def retransmission(frame: pl.DataFrame) -> dict[str, Any]:
         ``lost_before``, sent twice and seen once since the first was lost before the tap; the share of both, ``rate``
         (None without data); ``missing_bytes`` never captured. docs/captures.md says how they are told.
     """
-    tcp = frame.filter(pl.col("protocol") == "tcp")
+    counted = (f"{end}_{name}" for end in ("opener", "responder") for name in SENT_AGAIN)
+    tcp = frame.select("protocol", "class", "side", *counted).filter(pl.col("protocol") == "tcp")
     parts = {"all": tcp}
     parts |= {name: tcp.filter(pl.col("side") == name) for name in SIDES}
     parts |= {name: tcp.filter(pl.col("class") == name) for name in CLASSES}
@@ -259,14 +270,13 @@ def retransmission(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _retransmitted(tcp: pl.DataFrame) -> dict[str, Any]:
-    names = ("data_packets", "retransmits", "lost_before", "missing_bytes")
-    found = {name: int(tcp[f"opener_{name}"].sum()) + int(tcp[f"responder_{name}"].sum()) for name in names}
+    found = {name: int(tcp[f"opener_{name}"].sum()) + int(tcp[f"responder_{name}"].sum()) for name in SENT_AGAIN}
     return found | {"rate": share(found["retransmits"] + found["lost_before"], found["data_packets"])}
 
 
 def unseen(frame: pl.DataFrame) -> dict[str, int]:
     """Connections that the durations leave out: begun before the capture, or not ended in it."""
-    mature = _flows(frame).filter(pl.col("mature"))
+    mature = _flows(frame.select(*BEGUN, "state", "mature")).filter(pl.col("mature"))
     before = mature.filter(~begun()).height
     over = pl.col("state").is_in([*OVER["udp"], *OVER["tcp"]])
     return {"begun_before": before, "not_ended": mature.filter(begun() & ~over).height}

@@ -83,9 +83,8 @@ def roles_by_balance(frame: pl.DataFrame, sides: Sides) -> dict[str, str]:
         more. A host that neither opened nor answered one is left out.
     """
     opened = frame.group_by(pl.col("opener").alias("host")).agg(pl.len().cast(pl.Int64).alias("out"))
-    taken = (
-        frame.filter(answered()).group_by(pl.col("responder").alias("host")).agg(pl.len().cast(pl.Int64).alias("in"))
-    )
+    answers = frame.select("responder", "responder_packets", "state").filter(answered())
+    taken = answers.group_by(pl.col("responder").alias("host")).agg(pl.len().cast(pl.Int64).alias("in"))
     both = opened.join(taken, on="host", how="full", coalesce=True).fill_null(0)
     rows = both.filter(pl.col("host").is_in(list(sides.internal))).iter_rows(named=True)
     return {row["host"]: "server" if row["in"] > row["out"] else "client" for row in rows}

@@ -28,8 +28,8 @@ class Logarithms(Lognormal):
 
     def cdf(self, x: Floats) -> Floats:
         """Probability of at most ``x``."""
-        reduced = np.ascontiguousarray(self._reduced(x))
-        return np.reshape(_native.normal_probabilities(reduced), reduced.shape)
+        reduced = np.asarray(self._reduced(x))
+        return np.reshape(_native.normal_probabilities(np.ascontiguousarray(reduced)), reduced.shape)
 
     def ppf(self, p: Floats) -> Floats:
         """Quantiles."""

@@ -448,8 +448,10 @@ def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Se
     Sent
     """
     ends = ("opener", "responder")
-    ways = frame.with_columns(opener_near=opener_is_near(near))
     names = ("data_packets", "retransmits", "lost_before", "wire_bytes", "payload_bytes")
+    ways = frame.select(
+        "protocol", *(f"{end}_{name}" for end in ends for name in names), opener_near=opener_is_near(near)
+    )
     sums = dict.fromkeys(names, 0)
     whole = 0
     for end in ends:

@@ -57,6 +57,10 @@ def bin_width(duration_s: float) -> float:
     return next(width for width in widths if width >= least * (1 - 1e-9))
 
 
+SENT = ("packets", "wire_bytes", "first_s", "last_s")
+"""What is spread of each direction, and over which time."""
+
+
 def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = None) -> pl.DataFrame:
     """Bytes and packets of each class in each bin.
 
@@ -97,7 +101,10 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = 
     starts = begin + bin_s * np.arange(bins)
     covered = np.minimum(starts + bin_s, begin + duration_s) - starts
     parts = []
-    for (name, side), group in frame.group_by("class", "side", maintain_order=True):
+    sent_columns = [f"{end}_{name}" for end in ("opener", "responder") for name in SENT]
+    for (name, side), group in frame.select("class", "side", *sent_columns).group_by(
+        "class", "side", maintain_order=True
+    ):
         sums = {what: np.zeros(bins, dtype=np.int64) for what in ("bytes", "packets")}
         for sender in ("opener", "responder"):
             sent = group.filter(pl.col(f"{sender}_packets") > 0)

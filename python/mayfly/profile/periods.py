@@ -128,15 +128,16 @@ def bridge_tail(x: float) -> float:
         if weight == 0:
             break  # and so are all behind it
         total += weight * math.sqrt(step) * _scaled_bessel(u)
-    return min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+    result: float = min(max(1 - total / (math.pi**1.5 * math.sqrt(x)), 0.0), 1.0)
+    return result
 
 
 def _scaled_bessel(u: float) -> float:
     """``exp(u) K(u)`` of order 1/4: the integral of exp(-u (cosh t - 1)) cosh(t / 4) over t from 0 (DLMF 10.32.9).
 
     By the trapezoidal rule, whose error falls as exp(-pi^2 / step) here, and as exp(-2 pi^2 / (u step^2)) where the
-    integrand is a narrow bell: no more than what doubles round. scipy has the function, and takes longer to import than the rest of a
-    profile to find.
+    integrand is a narrow bell: no more than what doubles round. scipy has the function, and takes longer to import than
+    a profile to find its periods.
     """
     step = 0.125 / math.sqrt(1 + u / 30)
     last = math.acosh(1 + 50 / u)

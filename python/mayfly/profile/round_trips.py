@@ -34,7 +34,9 @@ def round_trips(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
         ``data_ack_to_responder`` and ``data_ack``, the whole path; the same of ``timestamp``. Those whose columns the
         table lacks are left out.
     """
-    tcp = frame.filter(pl.col("protocol") == "tcp")
+    of_kinds = [f"{kind}_to_{end}_{of}" for kind in KINDS for end in ENDS for of in ("mean_s", "samples")]
+    there = [name for name in of_kinds if name in frame.columns]
+    tcp = frame.select("protocol", "class", "side", "rtt_s", *there).filter(pl.col("protocol") == "tcp")
     found = {"handshake": _of(tcp, pl.col("rtt_s"), pl.lit(1))}
     for kind in KINDS:
         means = [f"{kind}_to_{end}_mean_s" for end in ENDS]

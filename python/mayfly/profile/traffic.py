@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -146,7 +147,7 @@ class Traffic:
         found = {}
         for direction in DIRECTIONS:
             rows = np.flatnonzero(inside & (timed.up == (direction == "up")))
-            rows = rows[np.argsort(at[rows])]
+            rows = rows[np.argsort(at[rows], kind="stable")]
             begins = _begins(at[rows])
             waits = timed.waits[rows]
             found[direction] = np.minimum.reduceat(waits, begins) if len(begins) else waits
@@ -177,6 +178,11 @@ class Traffic:
         return self.volumes["start_s"].to_numpy()
 
     @cached_property
+    def _order(self) -> Integers:
+        # The rows of a connection are in order: a merge of them takes a sixth of the time of another sort.
+        return np.argsort(self._starts, kind="stable")
+
+    @cached_property
     def _bytes(self) -> Integers:
         return self.volumes["wire_bytes"].to_numpy()
 
@@ -184,8 +190,7 @@ class Traffic:
     def _moments(self) -> dict[str, tuple[Floats, Integers, Integers]]:
         """Starts in order, bytes and what was acknowledged, by direction: loads of many widths are summed of these."""
         acked = self.volumes["acked_bytes"].to_numpy()
-        order = np.argsort(self._starts)
-        found = {}
+        order, found = self._order, {}
         for direction in DIRECTIONS:
             rows = order[self.went(direction)[order]]
             starts = self._starts[rows]
@@ -199,9 +204,10 @@ class Traffic:
         return windows
 
 
-def _over(values: Floats, unit: float) -> Floats:
+def _over(values: Any, unit: float) -> Floats:
     """Values in a unit, by its reciprocal: so does polars, and what lies on the edge of a window is in one of them."""
-    return values * (1 / unit)
+    result: Floats = values * (1 / unit)
+    return result
 
 
 def _begins(values: Floats | Integers) -> Integers:
@@ -267,6 +273,4 @@ def traffic_of(
         pl.when("opener_near").then("responder").otherwise("opener").alias("far"),
         "protocol",
     )
-    return Traffic(
-        volumes, ends, place, up, width_s, duration_s, near, found_by, crossing_share(frame, near), whole
-    )
+    return Traffic(volumes, ends, place, up, width_s, duration_s, near, found_by, crossing_share(frame, near), whole)
