@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 /// Bytes that come together.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// Asks for `bytes` bytes from `first` on.
 #[inline]
@@ -15,6 +15,14 @@ pub(crate) fn bytes(first: *const u8, bytes: usize) {
         line(first.wrapping_add(at));
     }
     line(first.wrapping_add(bytes.saturating_sub(1)));
+}
+
+/// Asks for the lines from that of `first` on that hold `bytes` bytes, if it is the beginning of one.
+#[inline]
+pub(crate) fn lines(first: *const u8, bytes: usize) {
+    for at in (0..bytes).step_by(LINE) {
+        line(first.wrapping_add(at));
+    }
 }
 
 /// Asks for all of `value`.

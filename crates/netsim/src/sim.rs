@@ -1,6 +1,7 @@
 //! The run: starts the flows of the list, handles events until the end.
 
 use std::collections::HashMap;
+use std::mem::offset_of;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,6 +25,7 @@ use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{Drop, FlowRecord, Output};
 use crate::out::subflows::Subflows;
 use crate::places::{Places, Private};
+use crate::prefetch;
 use crate::quic::{Connection as QuicConnection, Scene as QuicScene};
 use crate::slab::Slab;
 use crate::stages::Stages;
@@ -153,6 +155,8 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
 // A box would cost every TCP packet a load; nearly all flows are TCP.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug)]
+// The tag comes first, in the line that every packet reads.
+#[repr(u8)]
 enum Transport {
     Tcp(Connection),
     Udp(Source),
@@ -166,20 +170,51 @@ enum Transport {
     Quic(Box<QuicConnection>),
 }
 
-/// State of one live flow.
+/// State of one live flow. Its first line of the cache is all that queues and links read of it.
 #[derive(Debug)]
+#[repr(C, align(64))]
 struct Live<'a> {
     /// Index in the list; `u32::MAX` when the slot is free, so that late packets find nobody.
     flow: u32,
+    /// Packets that a queue dropped, not in its record yet; of [`Transport::Tcp`] only, as `queue_delay`.
+    drops: u32,
     /// Pipes to the receiver and to the sender of the data.
     exits: [u32; 2],
-    private: Option<Private>,
     /// Settings of its transport; those with which a connection that waits for reuse was made.
     tcp: &'a Tcp,
+    /// Waiting times, not in its record yet.
+    queue_delay: QueueDelay,
     transport: Transport,
 }
 
-impl Live<'_> {
+const _: () = assert!(offset_of!(Live, transport) + 8 == prefetch::LINE);
+
+impl<'a> Live<'a> {
+    /// A slot that nobody has.
+    fn free(tcp: &'a Tcp, transport: Transport) -> Live<'a> {
+        Live { flow: u32::MAX, drops: 0, exits: [0; 2], tcp, queue_delay: QueueDelay::default(), transport }
+    }
+
+    /// Begins with `flow`, whose packets leave by `exits`.
+    fn begin(&mut self, flow: u32, exits: [u32; 2]) {
+        (self.flow, self.exits, self.drops, self.queue_delay) = (flow, exits, 0, QueueDelay::default());
+    }
+
+    /// Whether what queues do to `packet` is counted here, and not in the record of its flow: the flow is a plain
+    /// connection, and not over.
+    #[inline]
+    fn counts(&self, packet: &Packet) -> bool {
+        u64::from(self.flow) == packet.flow.connection() && matches!(self.transport, Transport::Tcp(_))
+    }
+
+    /// Puts what was counted here into its record.
+    fn tell(&self, record: &mut FlowRecord) {
+        if let Transport::Tcp(_) = self.transport {
+            record.queue_delay = self.queue_delay;
+            record.drops += u64::from(self.drops);
+        }
+    }
+
     /// Pipe to the host that `packet` is for.
     #[inline]
     fn exit(&self, packet: &Packet) -> usize {
@@ -229,6 +264,8 @@ struct Sim<'a> {
     /// Packets that have just arrived over the air.
     arrived: Vec<Packet>,
     live: Slab<Live<'a>>,
+    /// Pipes of their own of the flows that have such, by slot.
+    private: Vec<Option<Private>>,
     stages: Stages,
     started: usize,
     /// Flows started and not yet over.
@@ -420,7 +457,12 @@ impl<'a> Sim<'a> {
             let wait = self.net.now - packet.arrival;
             self.tally.on_departure(packet, wait);
             self.subflows.departed(packet, self.net.now);
-            self.out.records[self.net.ledger.row(packet)].queue_delay.add(wait);
+            let live = self.live.at(Handle::unpack(packet.handle).slot);
+            if live.counts(packet) {
+                live.queue_delay.add(wait);
+            } else {
+                self.out.records[self.net.ledger.row(packet)].queue_delay.add(wait);
+            }
         } else if self.reverse.contains(&port) {
             self.reverse_waits.add(self.net.now - packet.arrival);
         }
@@ -522,7 +564,12 @@ impl<'a> Sim<'a> {
         for index in 0..self.ports[port].queue.dropped().len() {
             let (packet, reason) = self.ports[port].queue.dropped()[index];
             let flow = packet.flow.connection();
-            self.out.records[self.net.ledger.row(&packet)].drops += 1;
+            let live = self.live.at(Handle::unpack(packet.handle).slot);
+            if live.counts(&packet) && live.drops < u32::MAX {
+                live.drops += 1;
+            } else {
+                self.out.records[self.net.ledger.row(&packet)].drops += 1;
+            }
             self.net.ledger.dropped(&packet);
             if let Some(count) = self.of_probe(&packet, port) {
                 count.drops += 1;
@@ -624,13 +671,11 @@ impl<'a> Sim<'a> {
             history.known = known.map(|path| path.filter(|path| path.counts(self.net.now)));
         }
         let path = self.places.path(&spec, &mut self.net);
-        let slot = self.live.claim(|| Live {
-            flow: u32::MAX,
-            exits: path.exits,
-            private: None,
-            tcp,
-            transport: Transport::Tcp(Connection::unused(tcp)),
-        });
+        let slot = self.live.claim(|| Live::free(tcp, Transport::Tcp(Connection::unused(tcp))));
+        if let Some(private) = path.private {
+            self.private.resize(self.private.len().max(slot + 1), None);
+            self.private[slot] = Some(private);
+        }
         let row = self.net.ledger.begin(index as u32, slot);
         if let Some(streamed) = &mut self.streamed {
             streamed.keep(row, spec);
@@ -640,7 +685,7 @@ impl<'a> Sim<'a> {
         self.out.records[row].start = self.net.now;
         let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst, mark: spec.mark };
         let live = self.live.at(slot);
-        (live.flow, live.exits, live.private) = (owner.flow, path.exits, path.private);
+        live.begin(owner.flow, path.exits);
         let made_with: &Tcp = std::mem::replace(&mut live.tcp, tcp);
         let fits = std::ptr::eq(made_with, tcp);
         let pipes = (path.out, path.back);
@@ -709,6 +754,7 @@ impl<'a> Sim<'a> {
         let row = self.net.ledger.row_of(flow as u32, slot);
         let spec = self.streamed.as_ref().map_or_else(|| self.flows[flow], |streamed| streamed.spec(row));
         let record = &mut self.out.records[row];
+        live.tell(record);
         let (mut syn_lost, mut turned, mut told) = (None, None, false);
         match &mut live.transport {
             Transport::Tcp(connection) => {
@@ -754,7 +800,7 @@ impl<'a> Sim<'a> {
         if self.run.stop_when_idle && self.unfinished == 0 && has_started_all {
             self.end = self.net.now;
         }
-        if let Some(private) = live.private.take() {
+        if let Some(private) = self.private.get_mut(slot).and_then(Option::take) {
             self.places.retire(private);
         }
         self.live.release(slot);

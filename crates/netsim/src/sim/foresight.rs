@@ -5,18 +5,20 @@ use units::Direction;
 
 use super::{Live, Sim};
 use crate::event::Kind;
-use crate::prefetch;
+use crate::prefetch::{self, LINE};
 use crate::tcp::Connection;
 use crate::wire::handle::Handle;
 use crate::wire::net::AIR;
 use crate::wire::pipe::End;
 
-/// Places for flows from which on their state does not fit the nearest cache.
-const MANY: usize = 64;
+/// Places for flows from which on their state does not fit the second cache (a megabyte or less): below, asking costs more
+/// than waiting.
+const MANY: usize = 512;
 /// Events, and packets of one lane, between asking and reading; and between reading what tells of more and that.
 const FAR: usize = 7;
 const NEAR: usize = 3;
-/// Packets of one lane: others come in between.
+/// Packets of one lane: others come in between. The packet itself is asked for first.
+const FARTHEST_IN_LANE: usize = 12;
 const FAR_IN_LANE: usize = 4;
 const NEAR_IN_LANE: usize = 1;
 
@@ -59,6 +61,7 @@ impl Sim<'_> {
     #[inline]
     pub(super) fn look_ahead_in(&self, lane: usize) {
         let lane = &self.net.lanes[lane];
+        lane.ahead(FARTHEST_IN_LANE).into_iter().for_each(prefetch::value);
         if let Some(packet) = lane.ahead(FAR_IN_LANE) {
             self.ask_for(packet, lane.end);
         }
@@ -81,11 +84,12 @@ impl Sim<'_> {
         let Some(live) = self.live.get(Handle::unpack(packet.handle).slot) else { return };
         if let End::Host = end {
             live.ask_for(packet.flow.direction());
+            if packet.options > 0 && packet.flow.direction() == Direction::Reverse {
+                live.ask_for_more();
+            }
             self.net.ledger.ask_for(packet);
         } else {
             live.ask_for_head();
-            let record = self.out.records.get(self.net.ledger.row(packet));
-            record.into_iter().for_each(|record| prefetch::value(&record.queue_delay));
         }
     }
 
@@ -103,11 +107,10 @@ impl Sim<'_> {
 }
 
 impl Live<'_> {
+    /// Asks for what queues and links read.
     #[inline]
     fn ask_for_head(&self) {
-        prefetch::value(&self.flow);
-        prefetch::value(&self.exits);
-        prefetch::value(&self.tcp);
+        prefetch::lines(std::ptr::from_ref(self).cast(), LINE);
     }
 
     /// Asks for what a packet of that direction, or the timer of the end that takes it, reads.
@@ -115,9 +118,18 @@ impl Live<'_> {
     fn ask_for(&self, direction: Direction) {
         self.ask_for_head();
         // Where another transport is, this asks for the wrong part of it.
-        let first = (&raw const self.transport).cast::<u8>();
+        let first = std::ptr::from_ref(self).cast::<u8>();
         for (offset, bytes) in Connection::parts(direction) {
-            prefetch::bytes(first.wrapping_add(offset), bytes);
+            // The connection is behind the first line, and all of this begins with a line.
+            let (from, to) = (offset / LINE * LINE, offset + bytes);
+            prefetch::lines(first.wrapping_add(LINE + from), to - from);
         }
+    }
+
+    /// Asks for what an acknowledgement with options reads beside that.
+    #[inline]
+    fn ask_for_more(&self) {
+        let (offset, bytes) = Connection::seldom();
+        prefetch::lines(std::ptr::from_ref(self).cast::<u8>().wrapping_add(LINE + offset), bytes);
     }
 }

@@ -83,6 +83,7 @@ impl Sim<'_> {
         for (slot, live) in self.live.iter_mut().enumerate().filter(|(_, live)| live.flow != u32::MAX) {
             let row = self.net.ledger.row_of(live.flow, slot);
             let Some(record) = self.out.records.get_mut(row) else { continue };
+            live.tell(record);
             match &mut live.transport {
                 Transport::Tcp(connection) => connection.report(record, live.tcp),
                 Transport::Scripted(scripted) => {

@@ -11,10 +11,10 @@ impl Sim<'_> {
     pub(super) fn start_scripted(&mut self, owner: Owner, spec: &FlowSpec, path: (usize, usize), history: History) {
         let Live { exits, tcp, .. } = *self.live.at(owner.slot);
         let turned = Transport::Turned(owner.slot);
-        let second =
-            self.live.claim(|| Live { flow: u32::MAX, exits, private: None, tcp, transport: Transport::Turned(0) });
+        let second = self.live.claim(|| Live::free(tcp, Transport::Turned(0)));
         let live = self.live.at(second);
-        (live.flow, live.exits, live.private, live.tcp, live.transport) = (owner.flow, exits, None, tcp, turned);
+        live.begin(owner.flow, exits);
+        (live.tcp, live.transport) = (tcp, turned);
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         let dialogue = self.run.application(spec).and_then(|own| own.dialogue(owner.flow, scene.net.now));
         let scripted = Scripted::open(owner, [owner.slot, second], spec, path, history, dialogue, &mut scene);

@@ -172,6 +172,7 @@ impl<'a> Sim<'a> {
             cell: run.wlan.as_ref().map(|wlan| Box::new(Cell::of(wlan, flows.len(), run.seed))),
             arrived: Vec::new(),
             live: Slab::empty(),
+            private: Vec::new(),
             stages,
             started: 0,
             unfinished: 0,

@@ -9,13 +9,14 @@ use crate::tcp::settings::{Hystart, Tcp};
 
 /// Congestion window, slow-start threshold and the rule that moves them.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Control {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
-    pub(crate) rule: State,
     /// What a segment adds to the window in slow start, segments, and how many of an acknowledgement do.
     pub(crate) step: f64,
     pub(crate) most: u32,
+    pub(crate) rule: State,
 }
 
 impl Control {

@@ -30,8 +30,8 @@ const SENDS: usize = 0;
 const RECEIVES: usize = 1;
 
 /// Where accurate ECN keeps this end, and one that is not here.
-const OWN: usize = 0;
-const OTHER: usize = 1;
+const OWN: u32 = 0;
+const OTHER: u32 = 1;
 
 /// What a segment of this end is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -586,7 +586,7 @@ fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
     let mut connection = Connection::unused(tcp);
     let shape = &mut connection.shape;
     shape.owner = Owner { flow: 0, slot, src: 0, dst: 1, mark: 0 };
-    (shape.out, shape.back) = (AIR, AIR);
+    (shape.out, shape.back) = (AIR as u32, AIR as u32);
     shape.receiver_opens = receiver_opens || slot == RECEIVES;
     shape.turned = slot == RECEIVES;
     shape.hosts = if slot == RECEIVES { (OTHER, OWN) } else { (OWN, OTHER) };

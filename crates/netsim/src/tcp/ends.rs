@@ -16,6 +16,7 @@ use crate::wire::net::Net;
 /// The end that sends the data.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "the form of most runs is read at every packet")]
+#[repr(u8)]
 pub(crate) enum SendingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Sender),
@@ -26,6 +27,7 @@ pub(crate) enum SendingEnd {
 /// The end that receives the data.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "the form of most runs is read at every packet")]
+#[repr(u8)]
 pub(crate) enum ReceivingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Receiver),
@@ -43,7 +45,13 @@ macro_rules! each {
     };
 }
 
+/// Bytes before the contents of an end, which tell its form.
+const TAG: usize = 8;
+
 impl SendingEnd {
+    /// Bytes from its beginning that every packet reads.
+    pub(crate) const OFTEN: usize = TAG + Sender::OFTEN;
+
     /// Memory for connections with settings `tcp`.
     pub(crate) fn idle(tcp: &Tcp) -> SendingEnd {
         if tcp.recovery.is_linux() {
@@ -201,6 +209,9 @@ impl SendingEnd {
 }
 
 impl ReceivingEnd {
+    /// Bytes from its beginning that every packet reads.
+    pub(crate) const OFTEN: usize = TAG + Receiver::OFTEN;
+
     /// Memory for connections with settings `tcp`.
     pub(crate) fn idle(tcp: &Tcp) -> ReceivingEnd {
         if tcp.recovery.is_linux() {

@@ -31,6 +31,7 @@ use units::{Direction, Time};
 
 use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
+use crate::prefetch;
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
@@ -51,8 +52,9 @@ pub(crate) struct Riding {
     window: u32,
 }
 
-/// Constants of one connection.
+/// Constants of one connection: two lines of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Shape {
     owner: Owner,
     /// Segments with payload.
@@ -61,29 +63,31 @@ pub(crate) struct Shape {
     last: u32,
     /// The segment that is the FIN, or carries it.
     fin: u32,
-    /// First and last segment of the train under way, and the payload before it and of it, bytes. Without a script
-    /// all data is one train.
+    /// First and last segment of the train under way. Without a script all data is one train.
     first: u32,
     end: u32,
-    before: u64,
-    train_bytes: u64,
     /// Payload of segment `end`, bytes.
     tail: u32,
-    size_bytes: u64,
+    /// Access pipe of the sender.
+    out: u32,
+    /// Access pipe of the receiver.
+    back: u32,
     /// Data travels from the receiver of the flow to its sender: the second half of a scripted connection.
     turned: bool,
+    receiver_opens: bool,
+    /// Payload before the train under way, and of it, bytes.
+    before: u64,
+    train_bytes: u64,
+    size_bytes: u64,
     /// Acknowledgement that data segments carry.
     riding: Option<Riding>,
     /// The payload before it, bytes.
     riding_bytes: u64,
-    /// Access pipe of the sender.
-    out: usize,
-    /// Access pipe of the receiver.
-    back: usize,
     /// Hosts of its sender and of its receiver, where these speak accurate ECN.
-    hosts: (usize, usize),
-    receiver_opens: bool,
+    hosts: (u32, u32),
 }
+
+const _: () = assert!(size_of::<Shape>() == 2 * prefetch::LINE);
 
 impl Shape {
     /// Segment `seq` on its way to the receiver, while `una` is the first one not acknowledged.
@@ -141,12 +145,13 @@ impl Shape {
     }
 }
 
-/// Both ends of a connection. Each end reads only its own half and what packets bring.
+/// Both ends of a connection. Each end reads only its own half and what packets bring, most of it from its first lines.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Connection {
     shape: Shape,
-    sender: SendingEnd,
     receiver: ReceivingEnd,
+    sender: SendingEnd,
 }
 
 /// What a sender brings along from before its connection.
@@ -164,8 +169,9 @@ pub(crate) struct History {
 pub(crate) type Known = [Option<linux::Metrics>; 2];
 
 /// Where accurate ECN keeps the hosts of the connection in `slot`: of its sender and of its receiver.
-fn hosts_of(slot: usize) -> (usize, usize) {
-    (2 * slot, 2 * slot + 1)
+fn hosts_of(slot: usize) -> (u32, u32) {
+    let first = 2 * slot as u32;
+    (first, first + 1)
 }
 
 /// Whether a connection still needs its state.
@@ -204,10 +210,17 @@ impl Connection {
     #[inline]
     pub(crate) fn parts(direction: Direction) -> [(usize, usize); 2] {
         let end = match direction {
-            Direction::Forward => (offset_of!(Connection, receiver), size_of::<ReceivingEnd>()),
-            Direction::Reverse => (offset_of!(Connection, sender), size_of::<SendingEnd>()),
+            Direction::Forward => (offset_of!(Connection, receiver), ReceivingEnd::OFTEN),
+            Direction::Reverse => (offset_of!(Connection, sender), SendingEnd::OFTEN),
         };
         [(offset_of!(Connection, shape), size_of::<Shape>()), end]
+    }
+
+    /// The rest of the sender.
+    #[inline]
+    pub(crate) fn seldom() -> (usize, usize) {
+        let (offset, bytes) = (offset_of!(Connection, sender) + SendingEnd::OFTEN, size_of::<SendingEnd>());
+        (offset, bytes - SendingEnd::OFTEN)
     }
 
     /// Begins flow `spec` on access pipes `pipes`.
@@ -235,8 +248,8 @@ impl Connection {
             turned: false,
             riding: None,
             riding_bytes: 0,
-            out: pipes.0,
-            back: pipes.1,
+            out: pipes.0 as u32,
+            back: pipes.1 as u32,
             hosts: hosts_of(owner.slot),
             receiver_opens: spec.receiver_opens,
         };
@@ -278,7 +291,7 @@ impl Connection {
             Mark::Close => {
                 self.sender.on_ack(handle, options, &self.shape, tcp, net);
                 let ack = self.shape.control(Direction::Forward, Mark::Close, 0, tcp);
-                net.send(self.shape.out, ack);
+                net.send(self.shape.out as usize, ack);
             }
         }
         if !tcp.fin && self.sender.is_finished(&self.shape) { Life::Over } else { Life::Open }

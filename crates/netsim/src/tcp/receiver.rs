@@ -1,6 +1,8 @@
 //! Receiving end: reassembly, delayed acknowledgements (RFC 5681, 4.2; RFC 1122, 4.2.3.2) and its
 //! part of set-up and tear-down.
 
+use std::mem::offset_of;
+
 use qdisc::Packet;
 use units::{Direction, Time};
 
@@ -23,44 +25,51 @@ enum Pending {
     Fin,
 }
 
+/// What every segment reads comes first, in one line of the cache with the tag of its
+/// [end](crate::tcp::ends::ReceivingEnd).
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Receiver {
     /// Next sequence number in order.
     next: u32,
     /// One above the highest sequence number seen.
     beyond: u32,
-    /// Segments above a gap.
-    above_gap: Ring,
     held: u32,
-    blocks: Blocks,
     /// Last acknowledgement number sent (`Last.ACK.sent`).
     acknowledged: u32,
-    /// Timestamp to echo (`TS.Recent`).
-    stamp: Time,
     /// Delayed acknowledgement due, or control segment to repeat; `NEVER` when neither.
     deadline: Time,
     timer_event: Time,
-    pending: Pending,
+    pub(crate) first_data: Time,
+    /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample; `NEVER` without one.
+    probed: Time,
     repeats: u32,
-    pub(super) rtt: Rtt,
+    pending: Pending,
     /// A mark was seen and the sender has not yet answered with CWR (RFC 3168, 6.1.3); or the last segment was marked
     /// (RFC 8257, 3.2: DCTCP.CE).
     echo: bool,
-    /// Marked segments that have come in (RFC 9768, 3.2.1: r.cep).
-    pub(super) marks: Marks,
-    /// When the SYN or SYN-ACK was sent whose answer gives the RTT sample.
-    probed: Option<Time>,
     /// A SYN or its answer was lost, as this end can tell.
     pub(super) syn_lost: bool,
     /// The SYN or FIN was repeated as often as it may.
     pub(crate) gave_up: bool,
-    pub(crate) first_data: Time,
+
+    /// Timestamp to echo (`TS.Recent`).
+    stamp: Time,
+    /// Segments above a gap.
+    above_gap: Ring,
+    blocks: Blocks,
+    /// Marked segments that have come in (RFC 9768, 3.2.1: r.cep).
+    pub(super) marks: Marks,
+    pub(super) rtt: Rtt,
     /// Arrival of the last missing payload.
     pub(crate) complete: Time,
     pub(crate) finish: Time,
 }
 
 impl Receiver {
+    /// Bytes from its beginning that every segment reads.
+    pub(crate) const OFTEN: usize = offset_of!(Receiver, stamp);
+
     pub(crate) fn idle(tcp: &Tcp) -> Receiver {
         Receiver {
             next: 0,
@@ -77,7 +86,7 @@ impl Receiver {
             rtt: Rtt::unknown(tcp, Time::ZERO),
             echo: false,
             marks: Marks::default(),
-            probed: None,
+            probed: Time::NEVER,
             syn_lost: false,
             gave_up: false,
             first_data: Time::NEVER,
@@ -119,9 +128,9 @@ impl Receiver {
     /// Sends the SYN, as the end that opens.
     pub(crate) fn open(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         self.pending = Pending::Syn;
-        self.probed = Some(net.now);
+        self.probed = net.now;
         self.repeat_later(shape, tcp, net);
-        net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+        net.send(shape.back as usize, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
     }
 
     #[inline]
@@ -154,7 +163,7 @@ impl Receiver {
         } else if !shape.receiver_opens {
             // The SYN, to be answered now; one that comes again leaves no telling which answer is answered.
             if self.beyond == 0 || !tcp.time_repeated_syn {
-                self.probed = (self.beyond == 0).then_some(net.now);
+                self.probed = if self.beyond == 0 { net.now } else { Time::NEVER };
             }
             self.syn_lost |= self.beyond > 0;
         }
@@ -242,7 +251,7 @@ impl Receiver {
             self.add_options(blocks, &mut ack, tcp, net);
         }
         self.acknowledged = self.next;
-        net.send(shape.back, ack);
+        net.send(shape.back as usize, ack);
     }
 
     /// Timestamp, counts of marks and SACK blocks on an acknowledgement, all aligned to words; each of the first two
@@ -275,7 +284,8 @@ impl Receiver {
     /// The answer to the probe has come: the receiver's only RTT sample, since it sends no data.
     #[inline]
     fn on_answer(&mut self, tcp: &Tcp, net: &Net) {
-        if let Some(sent) = self.probed.take() {
+        let sent = std::mem::replace(&mut self.probed, Time::NEVER);
+        if sent != Time::NEVER {
             self.rtt.sample(sent, net.now, 1, true, tcp);
         }
     }
@@ -314,7 +324,7 @@ impl Receiver {
             Pending::Syn => {
                 self.syn_lost = true;
                 self.repeat_later(shape, tcp, net);
-                net.send(shape.back, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
+                net.send(shape.back as usize, shape.control(Direction::Reverse, Mark::Open, 0, tcp));
             }
             Pending::Fin => {
                 self.repeat_later(shape, tcp, net);

@@ -12,23 +12,25 @@ use crate::tcp::ring::Ring;
 /// SACKed segments above a hole that mean it is lost (RFC 6675, 2: `DupThresh`).
 pub(crate) const DUP_THRESH: usize = 3;
 
+/// What every acknowledgement reads comes first.
 #[derive(Debug, Default)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
-    sacked: Ring,
     /// Segments in `sacked`.
     count: u32,
+    /// Segments below `repeated_below`, neither acknowledged nor SACKed.
+    repeated: u32,
     /// The highest SACKed numbers, falling; those already acknowledged in full may be among them.
     highest: [u32; DUP_THRESH],
     /// One above `HighRxt`, the highest number repeated in this recovery.
     repeated_below: u32,
-    /// Segments below that, neither acknowledged nor SACKed.
-    repeated: u32,
     /// One above `RescueRxt`.
     rescued_below: u32,
-    /// Runs in `sacked`, or acknowledged since: those that blocks told of last, the most recent first.
-    told: [Block; MOST_BLOCKS],
+    sacked: Ring,
     /// The run that ends at the hole found last.
     walked: Block,
+    /// Runs in `sacked`, or acknowledged since: those that blocks told of last, the most recent first.
+    told: [Block; MOST_BLOCKS],
 }
 
 /// What [`Scoreboard::next`] found.

@@ -93,7 +93,8 @@ impl Scripted {
             }
             shape.fin = shape.data + 1;
             shape.turned = half == 1;
-            (shape.out, shape.back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
+            let (out, back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
+            (shape.out, shape.back) = (out as u32, back as u32);
             shape.receiver_opens = spec.receiver_opens;
             let (first, second) = hosts_of(slots[0]);
             shape.hosts = if half == 0 { (first, second) } else { (second, first) };
@@ -165,7 +166,7 @@ impl Scripted {
             self.send(half, scene, |half, net| half.sender.on_ack(handle, options, &half.shape, tcp, net));
             if handle.mark == Mark::Close {
                 let shape = &self.halves[half].shape;
-                scene.net.send(shape.out, shape.control(Direction::Forward, Mark::Close, 0, tcp));
+                scene.net.send(shape.out as usize, shape.control(Direction::Forward, Mark::Close, 0, tcp));
             }
         }
         self.proceed(scene);

@@ -5,6 +5,8 @@ mod model;
 mod pacing;
 mod state;
 
+use std::mem::offset_of;
+
 use qdisc::Packet;
 use units::{Direction, Time};
 
@@ -24,7 +26,9 @@ use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
+/// What every acknowledgement reads comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Sender {
     /// First number not acknowledged.
     pub(super) una: u32,
@@ -32,55 +36,62 @@ pub(crate) struct Sender {
     pub(super) nxt: u32,
     /// One above the highest number sent.
     pub(super) max: u32,
-    pub(super) control: Control,
+    /// `max` when the last recovery or timeout began.
+    pub(super) recover: u32,
     /// With [`Tcp::hystart`] only.
     pub(super) hystart: Option<Box<HyStart>>,
     /// With a rule that has a model of the path.
     pub(super) model: Option<Box<Model>>,
+    deadline: Time,
+    timer_event: Time,
     pub(super) dup_acks: u32,
-    /// Segments sent by limited transmit since the last new acknowledgement.
-    pub(super) limited: u32,
     /// Segments added to the window during recovery (RFC 5681, 3.2, steps 3 and 4).
     pub(super) inflation: u32,
-    /// `max` when the last recovery or timeout began.
-    pub(super) recover: u32,
+
+    /// Number and time of the segment whose RTT is being measured.
+    pub(super) timed: Option<(u32, Time)>,
+    pub(super) sent: u64,
+    rtt_sum_ns: u64,
+    cwnd_sum: f64,
+    acks: u32,
+    rtt_samples: u32,
+    /// Segments sent by limited transmit since the last new acknowledgement.
+    pub(super) limited: u32,
+    /// Timeouts since the last new acknowledgement.
+    attempts: u32,
+
+    pub(super) rtt: Rtt,
+    /// `max` when the last round trip of samples began.
+    round_end: u32,
     pub(super) recovering: bool,
-    pub(super) board: Scoreboard,
     pub(super) partial_seen: bool,
-    /// `max` when the window was last halved for a mark: what is below was sent before (RFC 3168, 6.1.2).
-    pub(super) marked_below: u32,
-    /// The window before that.
-    pub(super) unmarked: f64,
-    /// Marked segments that acknowledgements have told of (RFC 9768, 3.2.1: s.cep).
-    pub(super) marks: Marks,
     /// The next data sent for the first time tells the receiver that the window was reduced, for
     /// whatever reason.
     pub(super) owes_cwr: bool,
     /// The SYN was lost, or a recycled sender remembers one that was.
     pub(crate) syn_lost: bool,
-    /// Number and time of the segment whose RTT is being measured.
-    pub(super) timed: Option<(u32, Time)>,
-    pub(super) rtt: Rtt,
-    /// `max` when the last round trip of samples began.
-    round_end: u32,
+
+    pub(super) control: Control,
+    pub(super) board: Scoreboard,
+
     pub(super) pacer: Pacer,
-    /// Timeouts since the last new acknowledgement.
-    attempts: u32,
-    /// The same segment was repeated as often as it may.
-    pub(super) gave_up: bool,
-    deadline: Time,
-    timer_event: Time,
+    /// `max` when the window was last halved for a mark: what is below was sent before (RFC 3168, 6.1.2).
+    pub(super) marked_below: u32,
+    /// Marked segments that acknowledgements have told of (RFC 9768, 3.2.1: s.cep).
+    pub(super) marks: Marks,
+    /// The window before `marked_below`.
+    pub(super) unmarked: f64,
     opened: Time,
-    pub(super) sent: u64,
     retransmits: u64,
     timeouts: u32,
-    rtt_sum_ns: u64,
-    rtt_samples: u32,
-    acks: u32,
-    cwnd_sum: f64,
+    /// The same segment was repeated as often as it may.
+    pub(super) gave_up: bool,
 }
 
 impl Sender {
+    /// Bytes from its beginning that every acknowledgement reads: up to the counts of the scoreboard.
+    pub(crate) const OFTEN: usize = offset_of!(Sender, board) + 8;
+
     pub(crate) fn idle(tcp: &Tcp) -> Sender {
         Sender::begin(tcp, Time::ZERO)
     }
@@ -297,7 +308,7 @@ impl Sender {
         if tcp.handshake_ack && !shape.receiver_opens {
             let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
             bare.remaining = shape.size_bytes;
-            net.send(shape.out, bare);
+            net.send(shape.out as usize, bare);
         }
     }
 
@@ -444,7 +455,7 @@ impl Sender {
             }
             segment.options = net.options.keep(options);
         }
-        net.send(shape.out, segment);
+        net.send(shape.out as usize, segment);
         if tcp.is_paced() {
             self.pace(tcp, net);
         }

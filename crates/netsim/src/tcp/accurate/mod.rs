@@ -46,7 +46,8 @@ pub(crate) struct Hosts(Vec<Host>);
 impl Hosts {
     /// The host at `index`; a new one is at rest.
     #[inline]
-    pub(crate) fn of(&mut self, index: usize) -> &mut Host {
+    pub(crate) fn of(&mut self, index: u32) -> &mut Host {
+        let index = index as usize;
         if index >= self.0.len() {
             self.0.resize_with(index + 1, Host::default);
         }
@@ -54,12 +55,12 @@ impl Hosts {
     }
 
     /// The host at `index`, if it ever was asked for.
-    pub(crate) fn known(&self, index: usize) -> Option<&Host> {
-        self.0.get(index)
+    pub(crate) fn known(&self, index: u32) -> Option<&Host> {
+        self.0.get(index as usize)
     }
 
     /// A connection with settings `tcp` begins between two hosts.
-    pub(crate) fn restart(&mut self, (one, other): (usize, usize), tcp: &Tcp) {
+    pub(crate) fn restart(&mut self, (one, other): (u32, u32), tcp: &Tcp) {
         if tcp.ecn.counts() && tcp.recovery.is_linux() {
             self.of(one).restart();
             self.of(other).restart();
@@ -67,7 +68,7 @@ impl Hosts {
     }
 
     /// A SYN, or an answer to one, reaches the host at `index`.
-    pub(crate) fn on_opening(&mut self, index: usize, told: Option<Told>) {
+    pub(crate) fn on_opening(&mut self, index: u32, told: Option<Told>) {
         if let Some(told) = told {
             self.of(index).on_opening(&told);
         }
@@ -75,7 +76,7 @@ impl Hosts {
 
     /// What the host at `index` speaks, with settings `tcp`.
     #[inline]
-    pub(crate) fn mode(&mut self, index: usize, tcp: &Tcp) -> Mode {
+    pub(crate) fn mode(&mut self, index: u32, tcp: &Tcp) -> Mode {
         match tcp.ecn {
             EcnMode::Off => Mode::Off,
             EcnMode::Classic | EcnMode::Dctcp => Mode::Classic,

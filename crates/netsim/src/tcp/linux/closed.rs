@@ -75,7 +75,7 @@ impl Sender {
         }
         let mut probe = shape.control(Direction::Forward, Mark::Probe, self.una - 1, tcp);
         probe.remaining = shape.size_bytes - shape.bytes_before(self.una, tcp);
-        net.send(shape.out, probe);
+        net.send(shape.out as usize, probe);
         self.probes += 1;
         self.set_timer(Pending::WindowProbe, self.until_probe(tcp), shape, net);
         Life::Open

@@ -204,7 +204,7 @@ impl Sender {
             }
             segment.options = net.options.keep(options);
         }
-        net.send(shape.out, segment);
+        net.send(shape.out as usize, segment);
         payload
     }
 

@@ -231,7 +231,7 @@ impl Receiver {
         self.probed = Some(net.now);
         self.repeat_later(shape, tcp, net);
         let syn = self.syn(0, shape, tcp, net);
-        net.send(shape.back, syn);
+        net.send(shape.back as usize, syn);
     }
 
     #[inline]
@@ -605,7 +605,7 @@ impl Receiver {
         self.add_options(&mut ack, shape, tcp, net);
         self.twice = None;
         self.acknowledged = self.next;
-        net.send(shape.back, ack);
+        net.send(shape.back as usize, ack);
     }
 
     /// Window, timestamp and blocks; data received twice comes first (RFC 2883, 4).
@@ -706,7 +706,7 @@ impl Receiver {
                     self.syn_lost = true;
                     self.repeat_later(shape, tcp, net);
                     let syn = self.syn(self.repeats - 1, shape, tcp, net);
-                    net.send(shape.back, syn);
+                    net.send(shape.back as usize, syn);
                 }
                 Control::Fin => {
                     self.repeat_later(shape, tcp, net);

@@ -325,7 +325,7 @@ impl Sender {
         self.first_ack = !shape.receiver_opens;
         if tcp.handshake_ack && !shape.receiver_opens {
             let bare = self.end_of_handshake(shape, tcp, net);
-            net.send(shape.out, bare);
+            net.send(shape.out as usize, bare);
         }
         self.rate.on_write(self.delivered, self.in_flight());
     }

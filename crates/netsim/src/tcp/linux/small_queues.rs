@@ -19,7 +19,7 @@ impl Sender {
     #[inline]
     pub(super) fn note_queued(&mut self, bytes: u32, shape: &Shape, net: &Net) {
         self.host.drain(net.now);
-        let leaves = net.leaves(shape.out);
+        let leaves = net.leaves(shape.out as usize);
         if leaves > net.now {
             self.host.add(leaves, bytes + OVERHEAD);
         }
