@@ -230,7 +230,8 @@ def linux(place: Place, runs: int) -> Iterator[Table]:
         program("`recovery = sack`", "--set", "tcp.recovery=sack", "--set", "tcp.tick=1ns"),
     ]
     title = f"{pl.read_csv(flows).height:,} transfers over 10 Mb/s, {WIRED_S} s, FIFO, settings of Linux"
-    yield Table(title, programs, {"finished": 0.01, "hops": 0.02}, runs)
+    # Hops are not held to one another: each way to recover sends other packets again. Cost is compared per hop.
+    yield Table(title, programs, {"finished": 0.01}, runs)
 
 
 def cell(place: Place, runs: int) -> Iterator[Table]:

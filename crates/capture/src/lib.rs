@@ -77,12 +77,13 @@ pub fn read_files_to(
     mut leaving: Option<&mut dyn Leaving>,
 ) -> Result<Capture, CaptureError> {
     let inputs = paths.iter().filter(|path| path.as_ref() == Path::new(STDIN)).count();
-    if options.series
-        && paths.len() > 1
-        && inputs == 0
-        && let Some(capture) = read_series(paths, options, watch, &mut leaving)?
-    {
-        return Ok(capture);
+    if options.series && paths.len() > 1 && inputs == 0 {
+        if let Some(capture) = read_series(paths, options, watch, &mut leaving)? {
+            return Ok(capture);
+        }
+        if let Some(leaving) = &mut leaving {
+            leaving.forgets();
+        }
     }
     let clocks = options.clocks && paths.len() > 1;
     if inputs > usize::from(!clocks) {

@@ -36,6 +36,9 @@ pub trait Leaving {
     /// # Errors
     /// As whatever keeps it: the reading ends there.
     fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()>;
+
+    /// Forgets what left so far: what was taken for a series is none, and is read again.
+    fn forgets(&mut self);
 }
 
 /// A table of connections that packets go into.

@@ -228,6 +228,10 @@ impl Leaving for Left {
         self.0.push((serial, connection));
         Ok(())
     }
+
+    fn forgets(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// What is read of `frames` with `watch`, what left early among it, by number.
@@ -284,6 +288,46 @@ fn every_packet_is_in_a_connection_however_few_are_held() {
     // The latest packets are of those that are held.
     let latest = |rows: &[Connection]| rows.iter().map(|row| row.end_ns).max();
     assert_eq!(latest(&read.connections), Some(199_999_000));
+}
+
+#[test]
+fn what_left_a_series_that_is_none_is_forgotten() {
+    let host = |index: u16| ([10, 0, (index >> 8) as u8, index as u8], 5000);
+    let flow = |index: u16, at_us| [udp(at_us, host(index), SERVER, 1), udp(at_us + 1, SERVER, host(index), 1)];
+    let first: Vec<Frame> = (0..100).flat_map(|index| flow(index, u64::from(index) * 1_000)).collect();
+    // Begins 19 ms before the other ends.
+    let second: Vec<Frame> = (100..110).flat_map(|index| flow(index, 80_000 + u64::from(index))).collect();
+    let paths = [first, second].map(|frames| {
+        let name = format!("mayfly-none-{}-{}.pcap", frames.len(), std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, pcap(&frames, 1, false, false)).expect("a file");
+        path
+    });
+    let mut seen = Counting::default();
+    let options = Options { max_flows: 20, series: true, ..Options::default() };
+    let read = read_files_to(&paths, &options, &mut || true, Some(&mut seen)).expect("captures");
+    paths.iter().for_each(|path| std::fs::remove_file(path).expect("removed"));
+    assert_eq!((read.connections.len(), read.counts.evicted), (20, 90));
+    assert!(seen.before > 50, "{}", seen.before);
+    assert_eq!(seen.left.0.len(), 0);
+}
+
+/// How many left before they were forgotten.
+#[derive(Default)]
+struct Counting {
+    left: Left,
+    before: usize,
+}
+
+impl Leaving for Counting {
+    fn leaves(&mut self, serial: u64, connection: Connection) -> std::io::Result<()> {
+        self.left.leaves(serial, connection)
+    }
+
+    fn forgets(&mut self) {
+        self.before = self.left.0.len();
+        self.left.forgets();
+    }
 }
 
 #[test]

@@ -43,15 +43,22 @@ enum Rows {
 }
 
 /// Counts connections as they leave, and keeps them in a file.
-struct Keeper {
+struct Keeper<'a> {
     tally: Tally,
     spill: Spill,
+    /// What the tally may hold, and the folder for the rest.
+    limit: Option<(usize, &'a Path)>,
 }
 
-impl Leaving for Keeper {
+impl Leaving for Keeper<'_> {
     fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
         self.tally.add(&connection)?;
         self.spill.add(serial, connection)
+    }
+
+    fn forgets(&mut self) {
+        self.tally = Tally::within(self.limit);
+        self.spill.forgets();
     }
 }
 
@@ -85,13 +92,13 @@ pub fn list_capture(
     let options = options.checked()?;
     let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
-    let tally = Tally::within(most_hosts.zip(spill.parent()));
-    let mut keeper = Keeper { tally, spill: Spill::at(spill) };
+    let limit = most_hosts.zip(spill.parent());
+    let mut keeper = Keeper { tally: Tally::within(limit), spill: Spill::at(spill.clone()), limit };
     let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut keeper)));
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
-    let Keeper { mut tally, spill } = keeper;
+    let Keeper { mut tally, spill, .. } = keeper;
     // Of files that are merged, what is given up is not kept.
     let lost = (read.counts.evicted - read.counts.unanswered.connections).saturating_sub(spill.rows());
     let left = py

@@ -35,6 +35,10 @@ impl Leaving for Spill {
     fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
         self.add(serial, connection)
     }
+
+    fn forgets(&mut self) {
+        *self = Spill::at(std::mem::take(&mut self.path));
+    }
 }
 
 impl Spill {
