@@ -171,12 +171,11 @@ class Profile(Listing):
         MayflyError
             The folder cannot be written.
         """
-        from mayfly.profile.page import profile_page
-        from mayfly.show import page
+        from mayfly.profile.page import write_profile_page
 
         names = FILES if self.connections.trains is None else (*FILES, TRAINS)
         with filled(folder, names) as partial:
-            page.write(partial / "report.html", profile_page(self))
+            write_profile_page(partial / "report.html", self)
             (partial / "profile.json").write_text(json.dumps(self.document(), allow_nan=False), encoding="utf-8")
             self.fill(partial)
             write_table(self.hosts, partial / "hosts.parquet")

@@ -92,8 +92,14 @@ def gaps_within(frame: pl.DataFrame, by: str) -> dict[str, Floats]:
     """
     arrivals = _flows(frame.select(*BEGUN, by)).filter(begun()).sort("start_s")
     order = CLASSES if by == "class" else SIDES
-    found = {name: np.diff(arrivals.filter(pl.col(by) == name)["start_s"].to_numpy()) for name in order}
+    found = {name: np.diff(starts) for name, starts in _groups(arrivals, by, order, "start_s").items()}
     return {name: values for name, values in found.items() if len(values)}
+
+
+def _groups(table: pl.DataFrame, by: str, order: Sequence[str], column: str) -> dict[str, Floats]:
+    """The values of a column in each group, without nulls; by arrays, which take half the time of filters of tables."""
+    values, names = table[column].to_numpy(), table[by]
+    return {name: values[names.eq_missing(name).to_numpy()] for name in order}
 
 
 def summary(values: Floats) -> dict[str, Any]:
@@ -235,10 +241,8 @@ def summaries(table: pl.DataFrame) -> dict[str, Any]:
     """
     found = {"all": summary(table["value"].to_numpy())}
     for by, order in (("side", SIDES), ("class", CLASSES)):
-        for name in order:
-            part = table.filter(pl.col(by) == name)
-            if part.height:
-                found[name] = summary(part["value"].to_numpy())
+        groups = _groups(table, by, order, "value")
+        found |= {name: summary(values) for name, values in groups.items() if len(values)}
     return found
 
 

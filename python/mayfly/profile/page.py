@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +48,22 @@ def profile_page(found: Profile) -> str:
     str
         HTML.
     """
+    return page.document(*_content(found))
+
+
+def write_profile_page(path: str | os.PathLike[str], found: Profile) -> Path:
+    """Write the page of :func:`profile_page`, without a copy of the plot library as text.
+
+    Raises
+    ------
+    OSError
+        The folder does not exist or cannot be written.
+    """
+    return page.write_document(path, *_content(found))
+
+
+def _content(found: Profile) -> tuple[str, list[str], list[dict[str, Any]]]:
+    """Title, body and plots of the page."""
     document = found.document()
     classes = [
         name for name in CLASSES if any(row["class"] == name and row["connections"] for row in document["composition"])
@@ -78,7 +96,7 @@ def profile_page(found: Profile) -> str:
         _fits_tables(document),
         '<footer class="soft">Made by Mayfly. Click a name in a legend to hide or show it in every plot.</footer>',
     ]
-    return page.document(title, body, data)
+    return title, body, data
 
 
 def _paragraphs(sentences: Sequence[str]) -> str:

@@ -89,7 +89,15 @@ class Traffic:
             ``window``, counted from time 0, and ``bps``, the load in bit/s of IP packets. A last window that the
             capture does not fill is left out.
         """
-        return self._summed(direction, 0, width_s)
+        found = self._loads.get((direction, width_s))
+        if found is None:
+            found = self._loads[direction, width_s] = self._summed(direction, 0, width_s)
+        return found
+
+    @property
+    def starts_in_order(self) -> Floats:
+        """Starts of the rows, s, ascending, shape (n_rows,)."""
+        return self._starts[self._order]
 
     def acknowledged(self, direction: str, width_s: float) -> pl.DataFrame:
         """Payload of TCP that arrived in a direction, by the acknowledgements that pass back.
@@ -152,6 +160,11 @@ class Traffic:
             waits = timed.waits[rows]
             found[direction] = np.minimum.reduceat(waits, begins) if len(begins) else waits
         return found
+
+    @cached_property
+    def _loads(self) -> dict[tuple[str, float], pl.DataFrame]:
+        """What :meth:`loads` has found: the guess, the overview and the page ask for the same."""
+        return {}
 
     @cached_property
     def _timed(self) -> _Timed:

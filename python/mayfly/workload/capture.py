@@ -8,6 +8,7 @@ rate of a single datagram) is filled in by the rules stated at :func:`flows_of_c
 import ipaddress
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 
 import polars as pl
 
@@ -452,5 +453,11 @@ def hosts_of(frame: pl.DataFrame) -> list[str]:
 
 def within(host: str, networks: Iterable[Network]) -> bool:
     """Whether an address lies inside any of ``networks``."""
-    address = ipaddress.ip_address(host)
+    address = _address(host)
     return any(address in network for network in networks)
+
+
+@lru_cache(maxsize=1 << 14)
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The same hosts are looked for in the networks of a site and in those of nobody, for each table anew."""
+    return ipaddress.ip_address(host)
