@@ -253,7 +253,7 @@ bench: build ## speed, beside other simulators where they are installed
 	$(BIN)/python benchmarks/jobs.py
 	$(BIN)/python benchmarks/captures.py $(CAPTURES)
 
-# Ten minutes of CPU time where all peers are there; PEERS is a Python environment with ns3 and nfstream.
+# PEERS is a Python environment with ns3 and nfstream.
 PEERS ?=
 
 # ONLY: one part, such as captures or commands. RUNS: of each program.

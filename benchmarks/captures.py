@@ -20,14 +20,13 @@ import json
 import os
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 import numpy as np
+from processes import Spent, spent
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = ROOT / "target" / "release" / "examples" / "connections"
@@ -141,15 +140,11 @@ def exchange(kind: str, each: int) -> list[tuple[int, int, int, int, int]]:
         return list(EXCHANGE[:1] if kind == "flood" else REFUSED)
     if each < len(EXCHANGE):
         raise SystemExit(f"--each {each}: must be at least {len(EXCHANGE)}, a whole connection")
-    more, sent = each - len(EXCHANGE), 0
-    steps = list(EXCHANGE[:7])
-    for step in range(more):
-        steps.append((0, 0x10, 101, 2897 + sent, 0) if step % 2 else (1, 0x18, 2897 + sent, 101, 1448))
+    steps, sent = list(EXCHANGE[:7]), 2897
+    for step in range(each - len(EXCHANGE)):
+        steps.append((0, 0x10, 101, sent, 0) if step % 2 else (1, 0x18, sent, 101, 1448))
         sent += 0 if step % 2 else 1448
-    end = ((0, 0x11, 101, 2897, 0), (1, 0x11, 2897, 102, 0), (0, 0x10, 102, 2898, 0))
-    later = ((0, 0, 0, sent, 0), (0, 0, sent, 0, 0), (0, 0, 0, sent, 0))
-    added = (tuple(a + b for a, b in zip(*pair, strict=True)) for pair in zip(end, later, strict=True))
-    return [*steps, *((row[0], row[1], row[2], row[3], row[4]) for row in added)]
+    return [*steps, (0, 0x11, 101, sent, 0), (1, 0x11, sent, 102, 0), (0, 0x10, 102, sent + 1, 0)]
 
 
 def streamed(connections: int, kind: str, each: int = len(EXCHANGE)) -> Iterator[bytes]:
@@ -184,22 +179,9 @@ def streamed(connections: int, kind: str, each: int = len(EXCHANGE)) -> Iterator
             yield rows.tobytes()
 
 
-def run(command: list[str], cwd: str, source: IO[bytes] | None = None) -> tuple[float, int, str]:
-    """User and system time, s; largest resident set, bytes; and what was printed, of one run that reads ``source``."""
-    with tempfile.TemporaryFile() as out:
-        child = subprocess.Popen(command, cwd=cwd, stdin=source, stdout=out, stderr=subprocess.DEVNULL)
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        out.seek(0)
-        text = out.read().decode(errors="replace")
-    if child.returncode != 0:
-        raise RuntimeError(f"{command[0]} ended with status {child.returncode}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024, text
-
-
-def in_turns(path: Path, folder: str, runs: int) -> Iterator[tuple[str, list[tuple[float, int, str]]]]:
+def in_turns(path: Path, folder: str, runs: int) -> Iterator[tuple[str, list[Spent]]]:
     """Every program that is installed and reads the file, with its runs."""
-    found: dict[str, list[tuple[float, int, str]]] = {}
+    found: dict[str, list[Spent]] = {}
     programs = {"mayfly": [str(PROGRAM)], **PEERS}
     for missing in [name for name in PEERS if shutil.which(name) is None]:
         print(f"{missing}: not installed", file=sys.stderr)
@@ -207,7 +189,7 @@ def in_turns(path: Path, folder: str, runs: int) -> Iterator[tuple[str, list[tup
     for _ in range(runs):
         for name, command in list(programs.items()):
             try:
-                found.setdefault(name, []).append(run([*command, str(path)], folder))
+                found.setdefault(name, []).append(spent([*command, path], folder))
             except RuntimeError as error:
                 print(error, file=sys.stderr)
                 del programs[name]
@@ -242,17 +224,21 @@ def main() -> None:
         path = Path(folder) / "repeated.pcap"
         packets = repeated(given.captures, given.packets, path)
         for name, runs in in_turns(path, folder, given.runs):
-            cpu_s, _, text = min(runs)
-            row = {"program": name, "packets": packets, "cpu_s": cpu_s, "packets_per_cpu_s": packets / cpu_s}
-            print(json.dumps(row | (json.loads(text) if name == "mayfly" else {})), flush=True)
+            least = min(runs, key=lambda one: one.cpu_s)
+            row = {
+                "program": name,
+                "packets": packets,
+                "cpu_s": least.cpu_s,
+                "packets_per_cpu_s": packets / least.cpu_s,
+            }
+            print(json.dumps(row | (json.loads(least.printed) if name == "mayfly" else {})), flush=True)
         path.unlink()
         with path.open("wb") as out:
             out.write(HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
             out.writelines(opened(given.connections))
-        # What this program held when it forked counts as the child's: far less than a million connections take.
-        cpu_s, memory, text = run([str(PROGRAM), str(path)], folder)
-        row = {"program": "mayfly", "cpu_s": cpu_s, "memory_bytes": memory, **json.loads(text)}
-        print(json.dumps(row | {"bytes_per_connection": memory / row["connections"]}))
+        done = spent([PROGRAM, path], folder)
+        row = {"program": "mayfly", "cpu_s": done.cpu_s, "memory_bytes": done.memory_bytes, **json.loads(done.printed)}
+        print(json.dumps(row | {"bytes_per_connection": done.memory_bytes / row["connections"]}))
 
 
 if __name__ == "__main__":

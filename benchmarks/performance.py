@@ -340,12 +340,12 @@ def scale(place: Place) -> list[str]:
             source = [sys.executable, HERE / "captures.py", "--stream", what, "--connections", count]
             command = [MAYFLY, "--memory", budget, "profile", "-", *listed, "--out", "many", "--json"]
             with subprocess.Popen([str(part) for part in source], stdout=subprocess.PIPE) as made:
-                spent, memory, printed = captures.run([str(part) for part in command], str(place.folder), made.stdout)
-            told = json.loads(printed)
+                done = spent(command, place.folder, made.stdout)
+            told = json.loads(done.printed)
             left = told["counts"]["unanswered"]["connections"]
             name = " ".join(["mayfly", "--memory", budget, "profile", *listed])
             rows.append(
-                f"| {title} | {count:,} | `{name}` | {spent:.1f} | {memory * 1e-9:.2f} GB | "
+                f"| {title} | {count:,} | `{name}` | {done.cpu_s:.1f} | {done.memory_bytes * 1e-9:.2f} GB | "
                 f"{told['dataset']['connections']:,} rows, {left:,} summed up |"
             )
     return [*rows, ""]

@@ -51,6 +51,9 @@ MOST_FIGURES = 40
 _HEADING = re.compile(r'<h2(?P<figure> class="figure")?>(?P<title>.*?)</h2>', re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 
+_WRITTEN = {"</script": "<\\/script", "<!--": "<\\!--"}
+"""What would end the element of a script, or hide its end, and how it is written there."""
+
 
 def policy(*scripts: str | bytes, more: str = "") -> str:
     """The policy of a page: these scripts run and no others, whatever gets into its text.
@@ -122,7 +125,10 @@ def write_document(
 @cache
 def _library() -> bytes:
     """The plot library as :func:`inline` writes it; read without 40 ms for the package that it is in."""
-    return _plotly().replace(b"</script", b"<\\/script").replace(b"<!--", b"<\\!--")
+    found = _plotly()
+    for sign, written in _WRITTEN.items():
+        found = found.replace(sign.encode(), written.encode())
+    return found
 
 
 def _plotly() -> bytes:
@@ -330,4 +336,6 @@ def embedded_json(value: Any) -> str:
 
 def inline(script: str) -> str:
     """Write a script so that nothing in it ends its element."""
-    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    for sign, written in _WRITTEN.items():
+        script = script.replace(sign, written)
+    return script
