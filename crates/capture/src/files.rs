@@ -36,7 +36,7 @@ pub(crate) fn name_of(path: &Path) -> String {
 
 pub(crate) fn open(path: &Path, read: &Arc<AtomicU64>) -> Result<Reader<Bytes>, CaptureError> {
     let bytes: Bytes = if path == Path::new(STDIN) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) };
-    Reader::open(Box::new(Counted { bytes, read: Arc::clone(read) }) as Bytes)
+    Reader::open_ahead(Box::new(Counted { bytes, read: Arc::clone(read) }) as Bytes)
 }
 
 /// One source of files, in the order of their first packets; `read` counts their bytes.

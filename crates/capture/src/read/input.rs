@@ -6,6 +6,8 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
+use super::ahead::Ahead;
+
 const CHUNK_BYTES: usize = 1 << 16;
 /// Largest window of a Zstandard frame, in bytes: what the reference program takes without an option (`--long=27`).
 const ZSTD_WINDOW_BYTES: u64 = 1 << 27;
@@ -15,6 +17,8 @@ pub(crate) enum Input<R: Read> {
     Plain(BufReader<R>),
     Gzip(Box<BufReader<MultiGzDecoder<BufReader<R>>>>),
     Zstd(Box<ZstdReader<R>>),
+    /// Decompressed in a thread of its own; the name of the compression.
+    Ahead(&'static str, Box<dyn Read + Send>),
 }
 
 impl<R: Read> Input<R> {
@@ -38,6 +42,17 @@ impl<R: Read> Input<R> {
             Input::Plain(_) => None,
             Input::Gzip(_) => Some("gzip"),
             Input::Zstd(_) => Some("Zstandard"),
+            Input::Ahead(compression, _) => Some(compression),
+        }
+    }
+}
+
+impl<R: Read + Send + 'static> Input<R> {
+    /// The same, decompressed ahead of who reads it.
+    pub(crate) fn ahead(self) -> Self {
+        match self.compression() {
+            None => self,
+            Some(compression) => Input::Ahead(compression, Box::new(Ahead::of(self))),
         }
     }
 }
@@ -52,6 +67,7 @@ impl<R: Read> Read for Input<R> {
                 outcome => outcome,
             },
             Input::Zstd(input) => Ok(input.read_some(into)),
+            Input::Ahead(_, input) => input.read(into),
         }
     }
 }

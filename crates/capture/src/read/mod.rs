@@ -1,5 +1,6 @@
 //! Files and their packets: opened, put into one order of time, without copies.
 
+pub(crate) mod ahead;
 pub(crate) mod clocks;
 pub(crate) mod duplicates;
 pub(crate) mod input;

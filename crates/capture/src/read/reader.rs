@@ -106,13 +106,23 @@ pub struct Reader<R: Read> {
     ended: bool,
 }
 
+impl<R: Read + Send + 'static> Reader<R> {
+    /// The same as [`Reader::open`], which decompresses in a thread of its own.
+    pub(crate) fn open_ahead(source: R) -> Result<Self, CaptureError> {
+        Reader::over(Input::open(source)?.ahead())
+    }
+}
+
 impl<R: Read> Reader<R> {
     /// Recognises the format of `source`.
     ///
     /// # Errors
     /// [`CaptureError`] when `source` cannot be read, is empty or is no capture.
     pub fn open(source: R) -> Result<Self, CaptureError> {
-        let input = Input::open(source)?;
+        Reader::over(Input::open(source)?)
+    }
+
+    fn over(input: Input<R>) -> Result<Self, CaptureError> {
         let compression = input.compression();
         let format = Format::Pcapng { big_endian: false, interfaces: Vec::new() };
         let mut reader = Reader { input, format, buffer: Vec::new(), at: 0, held: 0, ended: false };
