@@ -83,8 +83,8 @@ def simulate(
         if not any((*of_run, *of_stream)):
             from mayfly.comparison.plain import plain_run
 
-            given = {"duration": duration, "seed": seed}
-            result = plain_run(scenario, discipline, flows, **given, overrides=overrides or (), progress=progress)
+            times = {"duration": duration, "seed": seed}
+            result = plain_run(scenario, discipline, flows, **times, overrides=overrides or (), progress=progress)
     if result is not None:
         session.finish(result, report=False, single=True)
         return
