@@ -12,6 +12,8 @@ from invocation import mayfly_here
 
 from mayfly.comparison import checked, plain
 from mayfly.comparison.comparison import run
+from mayfly.scenario.overrides import merged
+from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 
@@ -34,12 +36,13 @@ def drawn(path, flows, seed, end_s=20.0, columns=("flow_id", "start_s", "src", "
     return path
 
 
-def both(tmp_path, scenario, discipline, flows, duration=None, seed=None):
+def both(tmp_path, scenario, discipline, flows, duration=None, seed=None, overrides=()):
     """Folders that the plain way and the usual one have filled; 20 s after the end of the warm-up when not told."""
     duration = duration or f"{load_scenario(scenario).warm_up + 20}s"
-    found = plain.plain_run(scenario, discipline, flows, duration=duration, seed=seed)
+    found = plain.plain_run(scenario, discipline, flows, duration=duration, seed=seed, overrides=overrides)
     assert found is not None
     changed = {"replications": 1, "duration": duration} | ({} if seed is None else {"seed": int(seed)})
+    changed |= merged(overrides, {})
     usual = run(load_scenario(scenario, changed), discipline, flows)
     found.write(tmp_path / "plain")
     usual.write(tmp_path / "usual", report=False)
@@ -79,6 +82,41 @@ def same_files(ours, usual):
 )
 def test_both_ways_write_the_same(tmp_path, scenario, discipline, flows):
     same_files(*both(tmp_path, scenario, discipline, drawn(tmp_path / "flows.csv", flows, flows)))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "discipline", "preset"),
+    [
+        *(("wired", "fifo", preset) for preset in PRESETS),
+        *(("wired-ns2", "fq_codel", preset) for preset in PRESETS if preset != "quic"),
+        ("red", "red", "linux"),
+    ],
+)
+def test_presets_of_tcp_and_buffers_are_plain(tmp_path, scenario, discipline, preset):
+    overrides = (f"tcp.preset={preset}", "network.buffer=60")
+    flows = drawn(tmp_path / "flows.csv", 400, 4)
+    same_files(*both(tmp_path, scenario, discipline, flows, overrides=overrides))
+
+
+@pytest.mark.parametrize("overrides", [("tcp.preset=linux",), ("network.buffer=30kB",), ("network.buffer=17",)])
+def test_what_a_scenario_draws_under_another_setting_gives_the_same(tmp_path, overrides):
+    same_files(*both(tmp_path, "wired-ns2", "fifo", None, "60s", overrides=overrides))
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("network.rate=1mbit",),
+        ("tcp.preset=nothing",),
+        ("tcp.preset=[1]",),
+        ("network.buffer=0",),
+        ("network.buffer=20ms",),
+        ("network.buffer",),
+        ("network.buffer=20", "seed=3"),
+    ],
+)
+def test_other_settings_are_left_to_the_usual_way(overrides):
+    assert plain.plain_run("wired", "fifo", duration="20s", overrides=overrides) is None
 
 
 def test_a_list_as_it_is_drawn_gives_the_same(tmp_path):

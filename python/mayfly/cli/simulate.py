@@ -77,13 +77,14 @@ def simulate(
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
     result = None
-    of_run = (overrides, trace_flow, trace_drops, pcap, models, models_path)
+    of_run = (trace_flow, trace_drops, pcap, models, models_path)
     of_stream = (stream, no_flows, windows is not None, overlap is not None, engine != "simulator")
     with session.progress(f"simulate {discipline}") as progress:
         if not any((*of_run, *of_stream)):
             from mayfly.comparison.plain import plain_run
 
-            result = plain_run(scenario, discipline, flows, duration=duration, seed=seed, progress=progress)
+            times = {"duration": duration, "seed": seed}
+            result = plain_run(scenario, discipline, flows, **times, overrides=overrides or (), progress=progress)
     if result is not None:
         session.finish(result, report=False, single=True)
         return

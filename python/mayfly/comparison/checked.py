@@ -9,6 +9,7 @@ from typing import Any
 from mayfly.comparison import plain_draw
 from mayfly.comparison.plain import CHECKED, TABLES
 from mayfly.discipline_registry import parse
+from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import Scenario, load_scenario, ready_names
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.run import native_settings
@@ -43,21 +44,43 @@ def documents() -> dict[str, dict[str, Any]]:
     -------
     dict of dict
         By name of the file without its ending: ``scenario``, with one replication, and ``native``, its settings under
-        ``fifo``, and ``drawn``, what a draw of its transfers takes where they are plain; ``tables`` has the metadata of
-        ``flows`` and ``samples``.
+        ``fifo``; ``drawn``, what a draw of its transfers takes where they are plain; ``header_bytes`` of a packet; and
+        ``presets``, what each preset of TCP changes. ``tables`` has the metadata of ``flows`` and ``samples``.
     """
     found: dict[str, dict[str, Any]] = {}
     for name in ready_names():
         scenario = load_scenario(name, {"replications": 1})
         if is_plain(scenario):
-            native = native_settings(scenario, parse("fifo"), scenario.seed)
             found[name] = {
                 "scenario": scenario.model_dump(mode="json"),
-                "native": native,
+                "native": native_settings(scenario, parse("fifo"), scenario.seed),
                 "drawn": plain_draw.told_of(scenario),
+                "header_bytes": scenario.tcp.headers_bytes,
             }
+            found[name]["presets"] = _presets(name, found[name])
     told = {"flows": FLOWS.metadata(), "samples": SAMPLES.metadata()}
     return found | {TABLES.removesuffix(".json"): told}
+
+
+def _presets(name: str, plain: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """By name of each preset that leaves the scenario plain: what it changes in ``tcp``, and ``header_bytes``."""
+    found: dict[str, dict[str, Any]] = {}
+    for preset in PRESETS:
+        scenario = load_scenario(name, {"replications": 1, "tcp.preset": preset})
+        document = scenario.model_dump(mode="json")
+        native = native_settings(scenario, parse("fifo"), scenario.seed)
+        if not is_plain(scenario) or document | {"tcp": None} != plain["scenario"] | {"tcp": None}:
+            continue
+        found[preset] = {
+            "scenario": _changed(plain["scenario"]["tcp"], document["tcp"]),
+            "native": _changed(plain["native"]["tcp"], native["tcp"]),
+            "header_bytes": scenario.tcp.headers_bytes,
+        }
+    return found
+
+
+def _changed(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in after.items() if before[name] != value}
 
 
 def text_of(document: dict[str, Any]) -> str:

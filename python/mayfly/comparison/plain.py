@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from mayfly.arrays import Floats, Integers
 from mayfly.discipline_registry import Discipline, parse_list, runs_on
 from mayfly.errors import MayflyError
 from mayfly.limits import RECORD_BYTES, refuse_flows
+from mayfly.simulate.queue_limits import queue_limits
 from mayfly.text import quantity
 from mayfly.text.folder import filled
 
@@ -29,6 +30,9 @@ CHECKED = Path(__file__).parent.parent / "scenarios" / "checked"
 """Folder of the ready scenarios as they were checked, and of what the files of a run say of themselves."""
 
 TABLES = "tables.json"
+
+CHANGEABLE = {"tcp.preset", "network.buffer"}
+"""Fields that may be overridden."""
 
 MOST_BYTES = 64 * 2**20
 """Longest list that is held as text."""
@@ -97,6 +101,7 @@ def plain_run(
     *,
     duration: str | None = None,
     seed: str | None = None,
+    overrides: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
 ) -> PlainComparison | None:
     """Runs one discipline once, where that is plain.
@@ -111,6 +116,8 @@ def plain_run(
         Flow list; what the scenario draws when not given.
     duration, seed : str, optional
         In place of those of the scenario.
+    overrides : sequence of str
+        Each ``name=value``; those of :data:`CHANGEABLE` are plain.
     progress : callable, optional
         Called with the fraction done.
 
@@ -126,11 +133,11 @@ def plain_run(
     KeyboardInterrupt
         After an interrupt; the run has stopped.
     """
-    checked = _checked(scenario, duration, seed)
+    checked = _checked(scenario, duration, seed, overrides)
     if checked is None:
         return None
-    document, native, drawn = checked
-    given = _drawn(drawn, document) if flows is None else _text(flows)
+    document, native = checked.document, checked.native
+    given = _drawn(checked) if flows is None else _text(flows)
     if given is None:
         return None
     refuse_flows(given.count("\n") if isinstance(given, str) else len(given[0]), RECORD_BYTES, "runs = 1")
@@ -153,16 +160,43 @@ def plain_run(
     return PlainComparison(_summary(document, native, chosen[0], json.loads(found.figures), cpu_s), found)
 
 
-def _checked(
-    scenario: str, duration: str | None, seed: str | None
-) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any] | None] | None:
-    """The scenario as a document and as settings of the native module, with another end and seed; what a draw takes."""
+@dataclass(frozen=True)
+class _Checked:
+    """The scenario as a document and as native settings; what a draw takes; headers of a packet, bytes."""
+
+    document: dict[str, Any]
+    native: dict[str, Any]
+    drawn: dict[str, Any] | None
+    header_bytes: int
+
+
+def _checked(scenario: str, duration: str | None, seed: str | None, overrides: Sequence[str]) -> _Checked | None:
+    """The scenario with another end and seed and what is overridden."""
     path = CHECKED / f"{scenario}.json"
     # A file or folder of that name goes first (`mayfly.scenario.scenario.load_scenario`).
     if not scenario.replace("-", "").isalnum() or Path(scenario).exists() or not path.is_file():
         return None
+    changes = _changes(overrides)
+    if changes is None:
+        return None
     found = json.loads(path.read_text(encoding="utf-8"))
-    document, native = found["scenario"], found["native"]
+    document, native, header_bytes = found["scenario"], found["native"], found["header_bytes"]
+    if "tcp.preset" in changes:
+        preset = changes["tcp.preset"]
+        change = found["presets"].get(preset) if isinstance(preset, str) else None
+        if change is None:
+            return None
+        document["tcp"] |= change["scenario"]
+        native["tcp"] |= change["native"]
+        header_bytes = change["header_bytes"]
+    network = document["network"]
+    if "network.buffer" in changes:
+        try:
+            network["buffer"] = list(quantity.buffer(changes["network.buffer"]))
+        except MayflyError:
+            return None
+    buffers = network["buffer"], network["reverse_buffer"], network["buffer_counts_transmission"]
+    native |= queue_limits(*buffers, document["tcp"]["mss"] + header_bytes)
     if duration is not None:
         try:
             end_s = quantity.seconds(duration, "duration")
@@ -176,17 +210,30 @@ def _checked(
         if not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             return None
         document["seed"] = native["seed"] = int(seed)
-    return document, native, found["drawn"]
+    return _Checked(document, native, found["drawn"], header_bytes)
 
 
-def _drawn(told: dict[str, Any] | None, document: dict[str, Any]) -> Given | None:
+def _changes(overrides: Sequence[str]) -> dict[str, Any] | None:
+    """Values by name; None where one is refused, or is none of :data:`CHANGEABLE`."""
+    if not overrides:
+        return {}
+    from mayfly.scenario.overrides import parse_override
+
+    try:
+        changes = dict(parse_override(text) for text in overrides)
+    except MayflyError:
+        return None
+    return changes if changes.keys() <= CHANGEABLE else None
+
+
+def _drawn(checked: _Checked) -> Given | None:
     """The transfers that the scenario draws; None where they are not plain, or refused, which the usual way says."""
-    if told is None:
+    if checked.drawn is None:
         return None
     from mayfly.comparison.plain_draw import draw
 
     try:
-        return draw(told, document)
+        return draw(checked.drawn, checked.document, checked.header_bytes)
     except MayflyError:
         return None
 

@@ -25,7 +25,7 @@ def told_of(scenario: "Scenario") -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``law`` and its ``fields``; ``senders`` and ``receivers``, first number and count; ``header_bytes``.
+        ``law`` and its ``fields``; ``senders`` and ``receivers``, first number and count.
     """
     from dataclasses import fields as fields_of
 
@@ -62,11 +62,12 @@ def told_of(scenario: "Scenario") -> dict[str, Any] | None:
         "fields": fields,
         "senders": senders,
         "receivers": receivers,
-        "header_bytes": scenario.tcp.headers_bytes,
     }
 
 
-def draw(told: dict[str, Any], document: dict[str, Any]) -> tuple[Floats, Integers, Integers, Integers] | None:
+def draw(
+    told: dict[str, Any], document: dict[str, Any], header_bytes: int
+) -> tuple[Floats, Integers, Integers, Integers] | None:
     """Draws the transfers.
 
     Parameters
@@ -75,6 +76,8 @@ def draw(told: dict[str, Any], document: dict[str, Any]) -> tuple[Floats, Intege
         Of :func:`told_of`.
     document : dict
         The scenario.
+    header_bytes : int
+        Of a packet.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def draw(told: dict[str, Any], document: dict[str, Any]) -> tuple[Floats, Intege
         document["duration"],
     )
     law = getattr(sizes, told["law"])(**told["fields"])
-    wire = mss + told["header_bytes"]
+    wire = mss + header_bytes
     if arrival_rate(workload["load"], law.mean_packets() * wire) * duration_s > MOST:
         return None
     transfers = Transfers(law, workload["load"], exact_load=workload["exact_load"])

@@ -17,6 +17,7 @@ import numpy as np
 
 from mayfly.arrays import Floats, Integers, Numbers
 from mayfly.errors import MayflyError
+from mayfly.laws.erlang import erlang_cdf
 
 MAX_PACKETS = 10_000_000
 """Largest size of a law, in packets: the table of a discrete law then takes 80 MB."""
@@ -394,13 +395,8 @@ class Exponential:
 
     def partial_moment(self, order: int, size: Floats | float) -> Floats:
         """E[X^order; X <= size]: scale^k times the lower incomplete gamma function of k + 1."""
-        if np.all(np.isposinf(size)):
-            # The whole moment, without an import that takes longer than most answers do.
-            whole: Floats = np.full(np.shape(size), self.scale**order * math.factorial(order))[()]
-            return whole
-        from scipy.special import gammainc
-
-        return self.scale**order * math.factorial(order) * gammainc(order + 1, np.maximum(size, 0.0) / self.scale)
+        reached = erlang_cdf(order + 1, np.maximum(size, 0.0) / self.scale)
+        return self.scale**order * math.factorial(order) * reached
 
     def quantile(self, p: Floats | float) -> Floats:
         """Size, packets, whose distribution function is ``p``, 0 <= p <= 1."""

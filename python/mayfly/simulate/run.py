@@ -22,6 +22,7 @@ from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
+from mayfly.simulate.queue_limits import queue_limits
 from mayfly.simulate.recording import Recording
 from mayfly.workload import applications, scripts, stages
 
@@ -167,9 +168,6 @@ def native_settings(
     network, tcp = scenario.network, scenario.tcp
     net = network_of(scenario)
     reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
-    limit, unit = network.buffer
-    reverse_limit, reverse_unit = network.reverse_buffer or network.buffer
-    in_transmission = 1 if network.buffer_counts_transmission else 0
     full_packet = tcp.mss + tcp.headers_bytes
     interval = scenario.sample_interval
     interval = max(scenario.duration / 1000, 1e-6) if interval is None else interval
@@ -185,10 +183,7 @@ def native_settings(
         **net.settings(discipline, full_packet),
         "access_delay_ns": ns(network.access_delay),
         "exit_delay_ns": ns(network.exit_delay),
-        "limit": {unit: limit - in_transmission * (1 if unit == "packets" else full_packet)},
-        "reverse_limit": {
-            reverse_unit: reverse_limit - in_transmission * (1 if reverse_unit == "packets" else full_packet)
-        },
+        **queue_limits(network.buffer, network.reverse_buffer, network.buffer_counts_transmission, full_packet),
         "loss": network.loss,
         "impairments": [impairment.native for impairment in network.impairment],
         "symmetric": network.symmetric,
