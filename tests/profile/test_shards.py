@@ -20,6 +20,7 @@ from mayfly.errors import MayflyError
 from mayfly.profile.answer import profile
 from mayfly.profile.listed import listed
 from mayfly.profile.shards import ReadShard, ShardFolder, Sharding, read_shards, sharding_of
+from mayfly.workers.certificates import make_certificates, security
 from mayfly.workers.workers import Dask, Local
 
 ROOT = Path(__file__).parents[2]
@@ -334,4 +335,20 @@ def test_a_cluster_loses_a_worker_in_mid_run(tmp_path):
         same_list([OFFICE], tmp_path, Sharding(lambda: Losing(address), 16, tmp_path / "shards"))
         assert lost
         same_profile([OFFICE], sharding_of(cluster=address, folder=tmp_path / "shards"), trains=True)
+    assert not list((tmp_path / "shards").iterdir())
+
+
+@pytest.mark.slow
+def test_a_cluster_by_tls_reads_the_same(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    make_certificates(tmp_path / "one")
+    make_certificates(tmp_path / "other")
+    (tmp_path / "shards").mkdir()
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "host": "127.0.0.1"}
+    with distributed.LocalCluster(**how, protocol="tls", security=security(tmp_path / "one")) as cluster:
+        address, folder = cluster.scheduler_address, tmp_path / "shards"
+        assert address.startswith("tls://")
+        same_profile([OFFICE], sharding_of(None, address, tmp_path / "one", folder), trains=True)
+        with pytest.raises(MayflyError, match="no scheduler with these certificates answers"):
+            profile([OFFICE], sharding=sharding_of(None, address, tmp_path / "other", folder))
     assert not list((tmp_path / "shards").iterdir())

@@ -1,5 +1,10 @@
 """A run in windows beside the whole run."""
 
+import os
+import signal
+import subprocess
+import sys
+
 import polars as pl
 import pytest
 
@@ -8,7 +13,9 @@ from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.size_classes import completed_tcp
 from mayfly.scenario.scenario import load_scenario
+from mayfly.simulate import windows
 from mayfly.simulate.windows import run_window, run_windows, windows_of
+from mayfly.workers.workers import Dask, Local
 
 WINDOWS, OVERLAP_S = 8, 40.0
 
@@ -57,3 +64,98 @@ def test_windows_that_cannot_be_are_refused(scenario):
         windows_of(scenario, 8, 900.0)
     with pytest.raises(MayflyError, match="exact_load = true"):
         windows_of(load_scenario("wired", {"workload.exact_load": True}), 8, 10.0)
+
+
+def the_same(one, other):
+    """Whether two answers have the same figures; processor time apart."""
+    assert one | {"cpu_s": 0} == other | {"cpu_s": 0}
+
+
+@pytest.fixture(scope="module")
+def short():
+    scenario = load_scenario("wired", {"duration": "60s", "workload.up_share": 0.1})
+    return scenario, run_windows(scenario, parse("fifo"), 6, 3.0, workers=1)
+
+
+def killing(crew, victim):
+    """Workers of the class `crew`, one of which is killed when the first result is there."""
+    killed = []
+
+    class Losing(crew):
+        def wait(self):
+            for result in super().wait():
+                if not killed:
+                    killed.append(victim(self))
+                    os.kill(killed[0], signal.SIGKILL)
+                yield result
+
+    return Losing, killed
+
+
+def test_a_process_that_is_lost_costs_no_figure(short, monkeypatch):
+    scenario, whole = short
+    losing, killed = killing(Local, lambda crew: next(iter(crew._pool._processes)))
+    monkeypatch.setattr(windows, "workers_of", lambda *_: lambda: losing(2))
+    the_same(run_windows(scenario, parse("fifo"), 6, 3.0), whole)
+    assert killed
+
+
+def test_a_cluster_that_loses_a_worker_finds_the_same(short, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    scenario, whole = short
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**how) as cluster:
+        address = "dask://" + cluster.scheduler_address.removeprefix("tcp://")
+        the_same(run_windows(scenario, parse("fifo"), 6, 3.0, cluster=address), whole)
+        losing, killed = killing(Dask, lambda _: next(iter(cluster.workers.values())).pid)
+        monkeypatch.setattr(windows, "workers_of", lambda *_: lambda: losing(address))
+        the_same(run_windows(scenario, parse("fifo"), 6, 3.0), whole)
+        assert killed
+
+
+def test_a_window_that_is_refused_says_why(short, monkeypatch):
+    scenario, _ = short
+    answer = windows.WindowJob(scenario, parse("fifo"), None).lost("a", "no memory")
+    monkeypatch.setattr(windows.WindowJob, "run", lambda *_: answer)
+
+    class Here(Local):
+        """Runs jobs at once, in this process."""
+
+        def __init__(self):
+            self.done = []
+
+        def room(self):
+            return True
+
+        def submit(self, job, key):
+            self.done.append((key, job.run(key)))
+
+        def wait(self):
+            yield self.done.pop()
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(windows, "workers_of", lambda *_: Here)
+    with pytest.raises(MayflyError, match="a window could not be run: no memory"):
+        run_windows(scenario, parse("fifo"), 6, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--overlap", "3s"], "--overlap 3s: must be with --windows N"),
+        (["--workers", "2"], "--workers 2: must be with --windows N"),
+        (
+            ["--windows", "8", "--workers", "2", "--cluster", "dask://a:1"],
+            "--workers 2: must be left out with --cluster",
+        ),
+        (["--windows", "8", "--cluster", "tls://a:1"], "must be with --cluster-certificates DIR"),
+        (["--windows", "8", "--workers", "0"], "--workers 0: must be from 1 to 4096"),
+    ],
+)
+def test_who_runs_windows_is_checked_before_they_run(words, line, tmp_path):
+    command = [sys.executable, "-m", "mayfly.cli", "simulate", "wired", "--discipline", "fifo", *words, "--out", "out"]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert ended.returncode == 2 and line in ended.stderr and len(ended.stderr.splitlines()) == 1, ended.stderr
+    assert not list(tmp_path.iterdir())

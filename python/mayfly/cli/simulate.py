@@ -68,6 +68,20 @@ def simulate(
             metavar="TIME", help="By which each window begins early and ends late; a quarter of it when absent"
         ),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="Processes for the windows; as many as cores when absent")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            metavar="tls://HOST:PORT",
+            help="Run the windows on the workers of this Dask scheduler; dask://: no encryption",
+        ),
+    ] = None,
+    certificates: Annotated[
+        Path | None,
+        typer.Option("--cluster-certificates", metavar="DIR", help="What mayfly sweep certificates wrote, with tls://"),
+    ] = None,
     no_flows: Annotated[bool, typer.Option("--no-flows", help="With a stream: no flows.parquet")] = False,
     models: Models = False,
     models_path: ModelsPath = False,
@@ -78,7 +92,14 @@ def simulate(
     session = Session(as_json, quiet, out)
     result = None
     of_run = (trace_flow, trace_drops, pcap, models, models_path)
-    of_stream = (stream, no_flows, windows is not None, overlap is not None, engine != "simulator")
+    of_windows = {
+        "--overlap": overlap,
+        "--workers": workers,
+        "--cluster": cluster,
+        "--cluster-certificates": certificates,
+    }
+    windowed = windows is not None or any(value is not None for value in of_windows.values())
+    of_stream = (stream, no_flows, windowed, engine != "simulator")
     with session.progress(f"simulate {discipline}") as progress:
         if not any((*of_run, *of_stream)):
             from mayfly.comparison.plain import plain_run
@@ -89,7 +110,7 @@ def simulate(
         session.finish(result, report=False, single=True)
         return
     from mayfly.comparison.comparison import run
-    from mayfly.comparison.stream_choice import choose_stream, refuse_beside_windows
+    from mayfly.comparison.stream_choice import choose_stream, refuse_beside_windows, refuse_without_windows
     from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
 
@@ -104,9 +125,20 @@ def simulate(
         refuse_beside_windows({"--flows": flows, "--no-flows": no_flows, "--stream": stream} | lists_only, engine)
         early_s = None if overlap is None else seconds(overlap, "overlap")
         with session.progress(f"simulate {discipline}") as progress:
-            cut = simulate_windows(loaded, discipline, out, windows, early_s, progress=progress)
+            cut = simulate_windows(
+                loaded,
+                discipline,
+                out,
+                windows,
+                early_s,
+                workers=workers,
+                cluster=cluster,
+                certificates=certificates,
+                progress=progress,
+            )
         session.tell(cut, {"files": cut.files}, [f"summary: {cut.files['summary']}"])
         return
+    refuse_without_windows(of_windows)
     choice = choose_stream(loaded, flows, asked=stream, engine=engine, no_flows=no_flows, lists_only=lists_only)
     if choice.reason:
         session.say(choice.reason)

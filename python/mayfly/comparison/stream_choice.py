@@ -96,6 +96,26 @@ def refuse_beside_windows(given: Mapping[str, object], engine: str) -> None:
         raise MayflyError(f"{name}: must be left out with --windows, which draws its flows and keeps no records")
 
 
+def refuse_without_windows(given: Mapping[str, object]) -> None:
+    """Refuses options that only windows have.
+
+    Parameters
+    ----------
+    given : mapping
+        Options by name; those given are not None.
+
+    Raises
+    ------
+    MayflyError
+        There is one.
+    """
+    for name, value in given.items():
+        if value is not None:
+            raise MayflyError(
+                f"{name} {value}: must be with --windows N, whose windows have an overlap and run on workers"
+            )
+
+
 def _by_number(scenario: Scenario, flows: Path | None, given: str | None) -> Choice:
     if flows is not None or given is not None or scenario.replications > 1:
         return Choice(False)

@@ -160,6 +160,8 @@ def simulate_windows(
     overlap_s: float | None = None,
     *,
     workers: int | None = None,
+    cluster: str | None = None,
+    certificates: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> WindowsAnswer:
     """Runs the drawn workload of a scenario in windows of time, side by side, and writes ``summary.json``.
@@ -176,8 +178,8 @@ def simulate_windows(
         How many.
     overlap_s : float, optional
         By which a window begins early and ends late, s; a quarter of a window when not given.
-    workers : int, optional
-        Processes; as many as cores when not given.
+    workers, cluster, certificates
+        Who runs them, as for :func:`mayfly.workers.workers.workers`; as many processes as cores when not given.
     progress : callable, optional
         Called with the fraction done.
 
@@ -197,7 +199,16 @@ def simulate_windows(
     files = {"summary": str(Path(out) / "summary.json")}
     with filled(out, ["summary.json"]) as partial:
         early_s = scenario.duration / max(windows, 1) / 4 if overlap_s is None else overlap_s
-        found = run_windows(scenario, chosen[0], windows, early_s, workers=workers, progress=progress)
+        found = run_windows(
+            scenario,
+            chosen[0],
+            windows,
+            early_s,
+            workers=workers,
+            cluster=cluster,
+            certificates=certificates,
+            progress=progress,
+        )
         summary = {
             "schema": SCHEMA,
             "command": "simulate",

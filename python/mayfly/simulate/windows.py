@@ -14,11 +14,11 @@ Source: Heidelberger and Stone 1990 (time-parallel simulation by windows); docs/
 """
 
 import math
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import os
+import uuid
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,9 @@ from mayfly.simulate.fluid import run_fluid, service_of
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.run import Progress
 from mayfly.simulate.streamed import Source, run_stream, source_of
+from mayfly.workers.job import Done
+from mayfly.workers.workers import Workers
+from mayfly.workers.workers import workers as workers_of
 from mayfly.workload import streamed
 
 CLASSES = 48
@@ -234,6 +237,52 @@ def _uncut(scenario: Scenario, discipline: Discipline) -> dict[str, Any]:
     return run_fluid(scenario, discipline, source_of(scenario, None), path=False)[1]
 
 
+@dataclass(frozen=True)
+class WindowJob:
+    """One window, as :mod:`mayfly.workers` takes it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        That of the whole run.
+    discipline : Discipline
+    window : Window, optional
+        The fluid twin of the whole run when None.
+    """
+
+    scenario: Scenario
+    discipline: Discipline
+    window: Window | None
+
+    def run(self, key: str) -> Done:
+        """Runs it; a refusal is a row too.
+
+        Parameters
+        ----------
+        key : str
+            Its address.
+
+        Returns
+        -------
+        row : dict
+            ``key``, ``status``, ``error``, and ``found``: :class:`Sums`, or the figures of the twin.
+        records : None
+        """
+        try:
+            found: Sums | dict[str, Any]
+            if self.window is None:
+                found = _uncut(self.scenario, self.discipline)
+            else:
+                found = run_window(self.scenario, self.discipline, self.window)
+        except (MayflyError, OSError, MemoryError) as error:
+            return self.lost(key, str(error) or type(error).__name__)
+        return {"key": key, "status": "done", "error": None, "found": found}, None
+
+    def lost(self, key: str, error: str) -> Done:
+        """Its row where it was not run to its end, and why."""
+        return {"key": key, "status": "failed", "error": error, "found": None}, None
+
+
 def run_windows(
     scenario: Scenario,
     discipline: Discipline,
@@ -241,9 +290,13 @@ def run_windows(
     overlap_s: float,
     *,
     workers: int | None = None,
+    cluster: str | None = None,
+    certificates: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Runs all windows, and estimates the means of the whole run.
+
+    A worker that is lost costs the time of its windows, which run again.
 
     Parameters
     ----------
@@ -255,8 +308,8 @@ def run_windows(
         Windows.
     overlap_s : float
         Of each with the next, s.
-    workers : int, optional
-        Processes; as many as cores when not given.
+    workers, cluster, certificates
+        Who runs them, as for :func:`mayfly.workers.workers.workers`; as many processes as cores when not given.
     progress : callable, optional
         Called with the fraction done.
 
@@ -268,22 +321,37 @@ def run_windows(
     Raises
     ------
     MayflyError
-        A value is refused.
+        A value is refused, or a window was lost more than once.
     """
+    make_workers = workers_of(workers, cluster, certificates)
     windows = windows_of(scenario, count, overlap_s)
     service_of(scenario, discipline)
-    done: dict[int, Sums] = {}
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        # The longest piece of all, so it goes first.
-        uncut = pool.submit(_uncut, scenario, discipline)
-        pending = {pool.submit(run_window, scenario, discipline, window): k for k, window in enumerate(windows)}
-        for future in as_completed(pending):
-            done[pending[future]] = future.result()
-            if progress is not None:
-                progress(len(done) / count)
-        whole = uncut.result()
-    sums = [done[k] for k in range(count)]
+    # The twin of the whole run is the longest piece of all, so it goes first.
+    jobs = [WindowJob(scenario, discipline, window) for window in (None, *windows)]
+    whole, *sums = _run(jobs, make_workers, progress)
     return estimate(sums, whole) | {"overlap_s": overlap_s, "cpu_s": sum(one.cpu_s for one in sums)}
+
+
+def _run(jobs: list[WindowJob], make_workers: Callable[[], Workers], progress: Progress | None) -> list[Any]:
+    """What each found."""
+    found: dict[int, Any] = {}
+    # A cluster keeps results by their keys: those of another run are not to be met.
+    name, waiting = uuid.uuid4().hex, list(range(len(jobs)))
+    crew = make_workers()
+    try:
+        while len(found) < len(jobs):
+            while waiting and crew.room():
+                place = waiting.pop(0)
+                crew.submit(jobs[place], f"{name}-{place}")
+            for key, (row, _) in crew.wait():
+                if row["status"] != "done":
+                    raise MayflyError(f"a window could not be run: {row['error']}")
+                found[int(key.rpartition("-")[2])] = row["found"]
+                if progress is not None:
+                    progress(len(found) / len(jobs))
+    finally:
+        crew.close()
+    return [found[place] for place in range(len(jobs))]
 
 
 def estimate(sums: list[Sums], whole: dict[str, Any]) -> dict[str, Any]:
