@@ -61,9 +61,12 @@ test-python: build ## pytest and the doctests, without the marks slow, papers, k
 # The Python of the project, wherever it stands.
 LINTED := conftest.py .ci python papers tests captures benchmarks
 
-lint: build ## rustfmt, clippy, ruff, mypy, import-linter: warnings are errors
+lint: build ## rustfmt, clippy, WebAssembly, ruff, mypy, import-linter: warnings are errors
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@# Whose pointers have 32 bits, where Rust for it is installed.
+	[ ! -e "$$(rustc --print target-libdir --target wasm32-unknown-unknown)" ] || \
+	    cargo check --quiet --target wasm32-unknown-unknown -p mayfly-web
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy
