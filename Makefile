@@ -66,7 +66,7 @@ lint: build ## rustfmt, clippy, WebAssembly, ruff, mypy, import-linter: warnings
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	@# Whose pointers have 32 bits, where Rust for it is installed.
 	[ ! -e "$$(rustc --print target-libdir --target wasm32-unknown-unknown)" ] || \
-	    cargo check --quiet --target wasm32-unknown-unknown -p mayfly-web
+	    RUSTFLAGS="-D warnings" cargo check --quiet --target wasm32-unknown-unknown -p mayfly-web
 	$(BIN)/ruff check $(LINTED)
 	$(BIN)/ruff format --check $(LINTED)
 	$(BIN)/mypy

@@ -31,7 +31,6 @@ use units::{Direction, Time};
 
 use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
-use crate::prefetch;
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
@@ -89,7 +88,7 @@ pub(crate) struct Shape {
 
 // On WebAssembly, whose pointers have 32 bits, it is smaller.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Shape>() == 2 * prefetch::LINE);
+const _: () = assert!(size_of::<Shape>() == 2 * crate::prefetch::LINE);
 
 impl Shape {
     /// Segment `seq` on its way to the receiver, while `una` is the first one not acknowledged.
