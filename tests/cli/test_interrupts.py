@@ -54,7 +54,7 @@ def stopped(process, number):
     [
         ["compare", "wired", "-d", "fifo,las,efd"],
         ["compare", "wired", "-d", "fifo", "--replications", "2"],
-        ["simulate", "wired", "--discipline", "efd"],
+        ["simulate", "wired", "--discipline", "efd", "--no-stream"],
     ],
     ids=["compare", "replications", "simulate"],
 )
@@ -64,17 +64,26 @@ def test_an_interrupt_ends_a_run_soon_and_leaves_nothing(command, tmp_path):
 
 
 @pytest.mark.slow
+def test_an_interrupt_ends_a_stream_soon_and_leaves_nothing(tmp_path):
+    given = ("simulate", "wired", "--discipline", "efd", *LONG, "--out", tmp_path / "deep" / "out", "--json")
+    ends_soon(begun(*given), tmp_path, said="transfers are expected: they run as a stream")
+
+
+@pytest.mark.slow
 def test_an_interrupt_ends_a_tree_soon_and_leaves_nothing(tmp_path):
     given = ("tree", *PROVIDER, "-d", "fifo,cake", "--duration", "4000s", "--out", tmp_path / "deep" / "out", "--json")
     ends_soon(begun(*given), tmp_path)
 
 
-def ends_soon(process, tmp_path):
+def ends_soon(process, tmp_path, said=None):
+    """`said` stands in a line before."""
     until_running(process)
     status, out, err, took_s = stopped(process, signal.SIGINT)
     assert status == 130
     assert json.loads(out)["error"].startswith("interrupted")
-    assert err.startswith("mayfly: interrupted") and err.count("\n") == 1
+    *before, last = err.splitlines()
+    assert last.startswith("mayfly: interrupted")
+    assert [said in line for line in before] == [True] * (said is not None)
     assert list(tmp_path.iterdir()) == []
     assert took_s < PROMPT_S
 
