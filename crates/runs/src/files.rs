@@ -4,7 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray, new_null_array,
+};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use netsim::{FlowRecord, Sample};
 use tables::Record;
