@@ -59,6 +59,12 @@ def completed(flows: Columns) -> Any:
     return flows["tcp"] & ~np.isnan(flows["finish_s"])
 
 
+def bins_of(sizes: Numbers, bins_per_decade: int) -> Integers:
+    """Number of the geometric bin of each size, packets above 0, by bins per factor of ten."""
+    found: Integers = np.floor(np.log10(sizes) * bins_per_decade + 1e-9).astype(np.int64)
+    return found
+
+
 def binned(sizes: Numbers, bins_per_decade: int | None) -> tuple[Integers, Integers, int]:
     """Bins of sizes, ascending.
 
@@ -77,9 +83,7 @@ def binned(sizes: Numbers, bins_per_decade: int | None) -> tuple[Integers, Integ
         Sizes of each.
     n_bins : int
     """
-    keys: Any = np.asarray(sizes)
-    if bins_per_decade is not None and keys.size:
-        keys = np.floor(np.log10(keys) * bins_per_decade + 1e-9).astype(np.int64)
+    keys = sizes if bins_per_decade is None else bins_of(sizes, bins_per_decade)
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return places, counts, counts.size
 

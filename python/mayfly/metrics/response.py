@@ -33,6 +33,19 @@ def blocks_of(
     return pl.concat(blocks) if blocks else pl.DataFrame(schema={"discipline": pl.String(), **schema})
 
 
+def bin_key(bins_per_decade: int | None) -> pl.Expr:
+    """Size bin of a flow: geometric, or its size when None."""
+    size = pl.col("size_packets")
+    if bins_per_decade is None:
+        return size.alias("bin")
+
+    def bins(sizes: pl.Series) -> pl.Series:
+        found = pl.Series(curves.bins_of(sizes.fill_null(1).to_numpy(), bins_per_decade))
+        return found.set(sizes.is_null(), None)
+
+    return size.map_batches(bins, return_dtype=pl.Int64, is_elementwise=True).alias("bin")
+
+
 _MEAN_SCHEMA: dict[str, pl.DataType] = {"size_packets": pl.Float64(), "mean_s": pl.Float64(), "flows": pl.Int64()}
 
 
