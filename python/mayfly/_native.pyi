@@ -93,11 +93,7 @@ class PlainRun:
 
     @property
     def figures(self) -> str: ...
-    def write(
-        self,
-        flows: tuple[PathLike[str], Sequence[tuple[str, str]]],
-        samples: tuple[PathLike[str], Sequence[tuple[str, str]]],
-    ) -> None: ...
+    def column(self, name: str, samples: bool = False) -> tuple[str, bytes] | None: ...
 
 @final
 class Explorer:
@@ -139,6 +135,11 @@ def run_plain(
     labels: tuple[str, int],
     control: Control,
 ) -> PlainRun | None: ...
+def write_plain(
+    runs: Sequence[PlainRun],
+    flows: tuple[PathLike[str], Sequence[tuple[str, str]]],
+    samples: tuple[PathLike[str], Sequence[tuple[str, str]]],
+) -> None: ...
 def run_streamed(
     settings: str,
     hosts: Sequence[int],

@@ -7,6 +7,7 @@ none unless it sets its own.
 
 import contextlib
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,6 +38,9 @@ RECORD_BYTES = 250
 
 FRAME_BYTES = 130
 """Memory that a frame or a packet of speech in the table of a run takes at least (133 were measured)."""
+
+SMALL_FILE_BYTES = 1 << 20
+"""Largest file whose tables one thread makes sooner than several, which wait for each other at every step."""
 
 _BYTES = 1e9
 
@@ -338,3 +342,26 @@ def stopped_sentence(counts: "dict[str, Any]", duration_s: float) -> str | None:
         f"{_many(found['connections'])} connections and {duration_s:.3g} s of the capture: "
         f"`mayfly {found['more']} COMMAND` reads on"
     )
+
+
+def one_thread_if_small(path: str | os.PathLike[str]) -> None:
+    """Loads the library for tables with one thread where a file is small; of no effect where it is loaded already.
+
+    Parameters
+    ----------
+    path : path
+        What the tables are made of; of what is no file nobody knows how long it is.
+    """
+    name = "POLARS_MAX_THREADS"
+    if "polars" in sys.modules or name in os.environ or not os.path.isfile(path):
+        return
+    if os.path.getsize(path) > SMALL_FILE_BYTES:
+        return
+    os.environ[name] = "1"
+    try:
+        import polars
+
+        # The threads start when they are asked for first.
+        polars.thread_pool_size()
+    finally:
+        del os.environ[name]

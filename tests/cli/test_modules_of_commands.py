@@ -19,6 +19,7 @@ LIBRARIES = (
     "duckdb",
     "mayfly._native",
     "numpy",
+    "numpy.ma",
     "plotly",
     "polars",
     "pydantic",
@@ -32,7 +33,7 @@ TYPER, NATIVE = "typer", "mayfly._native"
 HELP = {TYPER}
 LISTED = {TYPER, NATIVE}
 FRAMES = {TYPER, NATIVE, "polars"}
-SCENARIO = FRAMES | {"numpy", "pydantic"}
+SCENARIO = FRAMES | {"numpy", "numpy.ma", "pydantic"}
 NUMBERS = {TYPER, "numpy"}
 
 COMMANDS = {
@@ -55,7 +56,9 @@ COMMANDS = {
     "simulate wired --discipline fifo --duration 1s --out OUT --json": LISTED | {"numpy"},
     "simulate wired --discipline fifo --duration 1s --out OUT --json --set network.buffer=50": LISTED | {"numpy"},
     "simulate wired --discipline fifo --duration 1s --out OUT --json --set network.rate=9mbit": SCENARIO,
-    "compare wired --disciplines fifo,efd --duration 2s --out OUT --json": SCENARIO,
+    "compare wired --disciplines fifo,efd --duration 2s --out OUT --json": LISTED | {"numpy"},
+    "compare wired --disciplines fifo,efd --flows flows.csv --out OUT --json": LISTED | {"numpy"},
+    "compare wired --disciplines fifo,efd --duration 2s --out OUT --json --set network.rate=9mbit": SCENARIO,
     "whatif SMALL --rate 10mbit --buffer 300 --disciplines fifo,efd --out OUT --json": SCENARIO,
     "model fifo --law exponential:mean=1 --rho 0.5 --at 1,2 --json": NUMBERS,
     "model ps --law exponential:mean=1 --rho 0.5 --at 1,2 --json": NUMBERS,

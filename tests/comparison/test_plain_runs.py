@@ -11,7 +11,8 @@ import pytest
 from invocation import mayfly_here
 
 from mayfly.comparison import checked, plain
-from mayfly.comparison.comparison import run
+from mayfly.comparison.comparison import compare, run
+from mayfly.discipline_registry import disciplines
 from mayfly.scenario.overrides import merged
 from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import load_scenario
@@ -54,7 +55,7 @@ def summary_of(folder):
     text = (folder / "summary.json").read_text()
     document = json.loads(text)
     del document["files"]
-    assert document["disciplines"][0].pop("cpu_s") >= 0
+    assert all(row.pop("cpu_s") >= 0 for row in document["disciplines"])
     return json.dumps(document)
 
 
@@ -253,10 +254,50 @@ def test_checked_scenarios_are_as_a_check_gives_them():
         assert (plain.CHECKED / f"{name}.json").read_text(encoding="utf-8") == checked.text_of(document), name
 
 
-def test_a_plain_run_has_no_report(tmp_path):
-    from mayfly.errors import MayflyError
+EVERY = ",".join(one["id"] for one in disciplines() if one["id"] not in plain.ESTIMATING)
 
-    found = plain.plain_run("wired", "fifo", drawn(tmp_path / "flows.csv", 5, 1), duration="20s")
-    with pytest.raises(MayflyError, match="report: must be left out of a plain run"):
-        found.write(tmp_path / "out", report=True)
-    assert not (tmp_path / "out").exists()
+
+@pytest.mark.parametrize(
+    ("scenario", "disciplines", "flows", "how"),
+    [
+        ("wired", "fifo,efd", None, {"duration": "2s"}),
+        ("wired", None, None, {"duration": "60s", "seed": "3"}),
+        ("wired", EVERY, None, {"duration": "30s", "replications": "1"}),
+        ("wired-ns2", "fifo,red,fq_codel", 323, {"duration": "30s", "overrides": ["tcp.preset=linux"]}),
+        ("wired", "fifo,las", 2500, {"duration": "30s", "overrides": ["network.buffer=40"]}),
+        ("red-ns2", "fifo", 60, {}),
+        ("wired", "las,efd(threshold=40000)", 1, {"duration": "20s"}),
+    ],
+)
+def test_both_ways_compare_the_same(tmp_path, scenario, disciplines, flows, how):
+    """Records, samples, summary with its recommendation, and the page, in which every plot is."""
+    flows = None if flows is None else drawn(tmp_path / "flows.csv", flows, flows)
+    found = plain.plain_comparison(scenario, disciplines, flows, **how)
+    assert found is not None
+    changed = merged(how.pop("overrides", ()), how)
+    usual = compare(load_scenario(scenario, changed), disciplines, flows)
+    assert found.write(tmp_path / "a").keys() == usual.write(tmp_path / "b").keys()
+    for name in ("flows.parquet", "samples.parquet"):
+        one, other = (pl.read_parquet(tmp_path / folder / name) for folder in "ab")
+        assert one.equals(other, null_equal=True), name
+    assert summary_of(tmp_path / "a") == summary_of(tmp_path / "b")
+    assert (tmp_path / "a" / "report.html").read_text() == (tmp_path / "b" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    "how",
+    [{"replications": "2"}, {"disciplines": "fifo,nothing"}, {"scenario": "wlan"}, {"disciplines": "fifo,estmred"}],
+)
+def test_comparisons_that_are_not_plain_are_left_to_the_usual_way(how):
+    assert plain.plain_comparison(**({"scenario": "wired", "disciplines": "fifo,efd", "duration": "2s"} | how)) is None
+
+
+@pytest.mark.parametrize("more", [["--engine", "linux"], ["--models"], ["--models-path"], ["--trace-flow", "1"]])
+def test_models_traces_and_engines_are_no_plain_comparisons(tmp_path, monkeypatch, more):
+    def refused(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(plain, "plain_comparison", refused)
+    # What is refused comes after the choice of the way.
+    given = ["compare", "wired", "--disciplines", "nothing", "--duration", "2s", "--out", tmp_path / "out"]
+    assert mayfly_here(*given, *more).status == 2

@@ -30,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<simulate::Control>()?;
     module.add_class::<runs::PlainRun>()?;
     module.add_function(wrap_pyfunction!(runs::run_plain, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::write_plain, module)?)?;
     module.add_class::<endpoint::TcpEndpoint>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::runs::{Labels, List, Seconds, Written};
+use ::runs::{Labels, List, Numbers, Seconds, Written};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyBytes;
 use settings::Settings;
 
 use crate::simulate::{Control, refused};
@@ -28,25 +29,42 @@ impl PlainRun {
         &self.figures
     }
 
-    /// Writes flow records and samples into new files, with metadata, keys and values.
-    ///
-    /// # Errors
-    /// `OSError` when one cannot be written.
-    fn write(
-        &self,
-        py: Python<'_>,
-        flows: (PathBuf, Vec<(String, String)>),
-        samples: (PathBuf, Vec<(String, String)>),
-    ) -> PyResult<()> {
-        py.detach(|| {
-            self.tables.write_flows(&flows.0, flows.1)?;
-            self.tables.write_samples(&samples.0, samples.1)
-        })
-        .map_err(|error| match error.raw_os_error() {
-            Some(number) => PyOSError::new_err((number, error.to_string())),
-            None => PyOSError::new_err(error.to_string()),
+    /// The column `name` of the flow records, or of the samples: its type as numpy has it, and its values. Where one is
+    /// missing all are floating-point numbers, and NaN stands for it. `None` where there is no such column.
+    #[pyo3(signature = (name, samples = false))]
+    fn column<'py>(&self, py: Python<'py>, name: &str, samples: bool) -> Option<(&'static str, Bound<'py, PyBytes>)> {
+        let found = if samples { self.tables.of_samples(name) } else { self.tables.of_flows(name) };
+        Some(match found? {
+            Numbers::Whole(values) => ("<i8", bytes(py, values.iter().flat_map(|value| value.to_le_bytes()))),
+            Numbers::Real(values) => ("<f8", bytes(py, values.iter().flat_map(|value| value.to_le_bytes()))),
         })
     }
+}
+
+fn bytes(py: Python<'_>, values: impl Iterator<Item = u8>) -> Bound<'_, PyBytes> {
+    PyBytes::new(py, &values.collect::<Vec<u8>>())
+}
+
+/// Writes flow records and samples of `runs`, one after another, into new files, with metadata, keys and values.
+///
+/// # Errors
+/// `OSError` when one cannot be written.
+#[pyfunction]
+pub fn write_plain(
+    py: Python<'_>,
+    runs: Vec<Py<PlainRun>>,
+    flows: (PathBuf, Vec<(String, String)>),
+    samples: (PathBuf, Vec<(String, String)>),
+) -> PyResult<()> {
+    let runs: Vec<&Written> = runs.iter().map(|run| &run.get().tables).collect();
+    py.detach(|| {
+        Written::write_flows(&runs, &flows.0, flows.1)?;
+        Written::write_samples(&runs, &samples.0, samples.1)
+    })
+    .map_err(|error| match error.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, error.to_string())),
+        None => PyOSError::new_err(error.to_string()),
+    })
 }
 
 /// Transfers as CSV, or as columns: starts in seconds, senders, receivers, sizes in bytes.

@@ -4,7 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray, new_null_array};
+use arrow_array::{
+    Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringViewArray, new_null_array,
+};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use netsim::{FlowRecord, Sample};
 use tables::Record;
@@ -135,30 +137,68 @@ pub(crate) fn samples(samples: &[Sample], labels: &Labels) -> Result<RecordBatch
     columns.batch()
 }
 
-/// Writes `batch` into a new file at `path` with `metadata`, keys and values.
-///
-/// # Errors
-/// The file cannot be written.
-pub(crate) fn write(batch: &RecordBatch, path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
-    let mut file = TableFile::create(path, batch.schema(), metadata, Form::default())?;
-    file.write(batch)?;
+/// Values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Whole numbers, none of which is missing.
+    Whole(Vec<i64>),
+    /// NaN stands for one that is missing.
+    Real(Vec<f64>),
+}
+
+/// The column `name` of `batch`. `None` where there is none, or none of numbers.
+fn numbers(batch: &RecordBatch, name: &str) -> Option<Numbers> {
+    let column = batch.column_by_name(name)?;
+    if let Some(values) = column.as_any().downcast_ref::<Float64Array>() {
+        return Some(Numbers::Real(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect()));
+    }
+    let values = column.as_any().downcast_ref::<Int64Array>()?;
+    Some(if values.null_count() == 0 {
+        Numbers::Whole(values.values().to_vec())
+    } else {
+        Numbers::Real(values.iter().map(|value| value.map_or(f64::NAN, |value| value as f64)).collect())
+    })
+}
+
+/// Writes the batches, of which there is one or more, into a new file at `path` with `metadata`, keys and values.
+fn write<'a>(
+    batches: impl Iterator<Item = &'a RecordBatch>,
+    path: &Path,
+    metadata: Vec<(String, String)>,
+) -> io::Result<()> {
+    let mut batches = batches.peekable();
+    let Some(first) = batches.peek() else { return Err(io::Error::other("no table to write")) };
+    let mut file = TableFile::create(path, first.schema(), metadata, Form::default())?;
+    for batch in batches {
+        file.write(batch)?;
+    }
     file.close()
 }
 
 impl Written {
-    /// Writes the flow records into a new file at `path` with `metadata`, keys and values.
+    /// The column `name` of the flow records. `None` where there is none, or none of numbers.
+    pub fn of_flows(&self, name: &str) -> Option<Numbers> {
+        numbers(&self.flows, name)
+    }
+
+    /// The same of the samples.
+    pub fn of_samples(&self, name: &str) -> Option<Numbers> {
+        numbers(&self.samples, name)
+    }
+
+    /// Writes the flow records of runs, one after another, into a new file at `path` with `metadata`, keys and values.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn write_flows(&self, path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
-        write(&self.flows, path, metadata)
+    /// The file cannot be written, or there is no run.
+    pub fn write_flows(runs: &[&Written], path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
+        write(runs.iter().map(|run| &run.flows), path, metadata)
     }
 
     /// The same with the samples.
     ///
     /// # Errors
-    /// The file cannot be written.
-    pub fn write_samples(&self, path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
-        write(&self.samples, path, metadata)
+    /// The file cannot be written, or there is no run.
+    pub fn write_samples(runs: &[&Written], path: &Path, metadata: Vec<(String, String)>) -> io::Result<()> {
+        write(runs.iter().map(|run| &run.samples), path, metadata)
     }
 }

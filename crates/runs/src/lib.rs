@@ -16,6 +16,6 @@ pub mod table_file;
 
 pub use arrays::batch;
 pub use figures::{Class, Figures, Loss, Percentiles};
-pub use files::{Labels, Written};
+pub use files::{Labels, Numbers, Written};
 pub use list::List;
 pub use run::{Ran, Seconds, run};

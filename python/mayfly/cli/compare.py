@@ -49,6 +49,23 @@ def compare(
 ) -> None:
     """Run one workload under several disciplines."""
     session = Session(as_json, quiet, out, assets)
+    if not any((trace_flow, models, models_path)) and engine == "simulator":
+        from mayfly.comparison.plain import plain_comparison
+
+        with session.progress(f"compare {scenario}") as progress:
+            plain = plain_comparison(
+                scenario,
+                disciplines,
+                flows,
+                duration=duration,
+                seed=seed,
+                replications=replications,
+                overrides=overrides or (),
+                progress=progress,
+            )
+        if plain is not None:
+            session.finish(plain, columns=columns)
+            return
     from mayfly.comparison.comparison import compare as run
     from mayfly.engines import engine as by_name
     from mayfly.scenario.scenario import load_scenario

@@ -106,6 +106,10 @@ def whatif(
 ) -> None:
     """Replay a capture's flows over a bottleneck, per discipline."""
     session = Session(as_json, quiet, out, assets)
+    if capture is not None:
+        from mayfly.limits import one_thread_if_small
+
+        one_thread_if_small(capture)
     from mayfly.comparison.whatif import whatif as run
     from mayfly.engines import engine as by_name
 

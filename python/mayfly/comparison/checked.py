@@ -44,8 +44,9 @@ def documents() -> dict[str, dict[str, Any]]:
     -------
     dict of dict
         By name of the file without its ending: ``scenario``, with one replication, and ``native``, its settings under
-        ``fifo``; ``drawn``, what a draw of its transfers takes where they are plain; ``header_bytes`` of a packet; and
-        ``presets``, what each preset of TCP changes. ``tables`` has the metadata of ``flows`` and ``samples``.
+        ``fifo``; ``drawn``, what a draw of its transfers takes where they are plain; ``header_bytes`` of a packet;
+        ``replications`` of its own; and ``presets``, what each preset of TCP changes. ``tables`` has the metadata of
+        ``flows`` and ``samples``.
     """
     found: dict[str, dict[str, Any]] = {}
     for name in ready_names():
@@ -56,6 +57,7 @@ def documents() -> dict[str, dict[str, Any]]:
                 "native": native_settings(scenario, parse("fifo"), scenario.seed),
                 "drawn": plain_draw.told_of(scenario),
                 "header_bytes": scenario.tcp.headers_bytes,
+                "replications": load_scenario(name).replications,
             }
             found[name]["presets"] = _presets(name, found[name])
     told = {"flows": FLOWS.metadata(), "samples": SAMPLES.metadata()}

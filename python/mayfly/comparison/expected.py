@@ -1,9 +1,7 @@
 """How far a what-if may be off: what real programs had beside what was predicted of them (docs/verification.md)."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from mayfly.text.readable import share_text
@@ -24,6 +22,9 @@ def expected_errors() -> dict[str, dict[str, float]]:
     dict of dict of float
         ``median`` and ``p90``, by ``p50``, ``p95``, ``felt`` and the like.
     """
+    import tomllib
+    from importlib.resources import files
+
     text = files("mayfly.comparison").joinpath(FILE).read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = tomllib.loads(text)
     return found

@@ -10,7 +10,7 @@ from mayfly.comparison.choice import baseline as reference
 from mayfly.comparison.felt import BY_ID, Measure, measured
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
-from mayfly.simulate.run import run_many
+from mayfly.simulate.run import RunResult, run_many
 from mayfly.text.readable import time_text
 
 TODAY, OF_2012 = "linux", "qualnet-4.5-like"
@@ -88,9 +88,18 @@ def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
 
 
 def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: Measure) -> dict[str, float]:
-    from mayfly.comparison.comparison import gather
+    """The measure by label, of what users feel alone: nothing else of these runs is told."""
+    from mayfly.comparison.measured import Measured, Workload
+    from mayfly.comparison.sections import users
 
-    return _values(gather(scenario, run_many(scenario, pair, flows), "whatif").summary["disciplines"], measure)
+    of_each: dict[str, list[RunResult]] = {}
+    for run in run_many(scenario, pair, flows):
+        of_each.setdefault(run.discipline.label, []).append(run)
+    work = Workload(scenario, [run for own in of_each.values() for run in own])
+    measured = (Measured(work, own, pl.concat([run.records for run in own])) for own in of_each.values())
+    return _values(
+        [{"label": label, **users.measure(of)} for label, of in zip(of_each, measured, strict=True)], measure
+    )
 
 
 def _text(seconds: float | None) -> str:

@@ -6,18 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from html import escape
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.choice import family, grouped, leading, leading_sentences
 from mayfly.comparison.figures import congestion as congestion_figures
 from mayfly.comparison.figures import models as model_figures
 from mayfly.comparison.figures import response as response_figures
 from mayfly.comparison.figures import series as series_figures
-from mayfly.comparison.figures import streams as stream_figures
-from mayfly.comparison.figures.cell import cell_figures
 from mayfly.comparison.figures.felt import felt_figure
+from mayfly.comparison.figures.runs import ArrayRuns
 from mayfly.comparison.links import buffer_text, link_facts, links_sentence, links_table
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
@@ -30,14 +27,19 @@ from mayfly.show.plots import MANY
 from mayfly.show.table import html
 from mayfly.text.readable import bytes_text, count_text, digits, rate_text
 
+if TYPE_CHECKING:
+    import polars as pl
+
+    Runs = pl.DataFrame | ArrayRuns
+
 
 def write_report(
     path: str | os.PathLike[str],
     summary: Mapping[str, Any],
-    records: pl.DataFrame,
-    samples: pl.DataFrame | None = None,
-    packets: pl.DataFrame | None = None,
-    timeouts: pl.DataFrame | None = None,
+    records: "Runs",
+    samples: "Runs | None" = None,
+    packets: "pl.DataFrame | None" = None,
+    timeouts: "pl.DataFrame | None" = None,
 ) -> Path:
     """Write the self-contained report of a comparison.
 
@@ -47,9 +49,9 @@ def write_report(
         The HTML file; replaced at once when the page is complete, never left half written.
     summary : mapping
         As ``summary.json`` (docs/tables.md).
-    records : polars.DataFrame
+    records : polars.DataFrame or ArrayRuns
         Flow records of all disciplines.
-    samples : polars.DataFrame, optional
+    samples : polars.DataFrame or ArrayRuns, optional
         Samples of all disciplines; the plots over time are left out when None or empty.
     packets, timeouts : polars.DataFrame, optional
         Traces of chosen flows; their plots are left out when None or empty.
@@ -74,10 +76,10 @@ def write_report(
 
 def page_text(
     summary: Mapping[str, Any],
-    records: pl.DataFrame,
-    samples: pl.DataFrame | None = None,
-    packets: pl.DataFrame | None = None,
-    timeouts: pl.DataFrame | None = None,
+    records: "Runs",
+    samples: "Runs | None" = None,
+    packets: "pl.DataFrame | None" = None,
+    timeouts: "pl.DataFrame | None" = None,
 ) -> str:
     """Make the report as a string; parameters as `write_report`."""
     return page.document(*_parts(summary, records, samples, packets, timeouts))
@@ -85,10 +87,10 @@ def page_text(
 
 def _parts(
     summary: Mapping[str, Any],
-    records: pl.DataFrame,
-    samples: pl.DataFrame | None,
-    packets: pl.DataFrame | None,
-    timeouts: pl.DataFrame | None,
+    records: "Runs",
+    samples: "Runs | None",
+    packets: "pl.DataFrame | None",
+    timeouts: "pl.DataFrame | None",
 ) -> tuple[str, list[str], list[dict[str, Any]]]:
     """Title, body and plots."""
     rows = summary["disciplines"]
@@ -163,8 +165,8 @@ def _section(section: Section, summary: Mapping[str, Any]) -> str:
 
 def _plots(
     summary: Mapping[str, Any],
-    records: pl.DataFrame,
-    samples: pl.DataFrame | None,
+    records: "Runs",
+    samples: "Runs | None",
     colours: dict[str, Style],
     mss: int,
 ) -> list[figures.Figure]:
@@ -179,7 +181,7 @@ def _plots(
         lambda: congestion_figures.active_figure(records, colours, summary.get("duration_s")),
     ]
     over_time: list[Callable[[], figures.Figure | None]] = []
-    if samples is not None and samples.height:
+    if isinstance(samples, ArrayRuns) or (samples is not None and samples.height):
         largest = summary.get("workload", {}).get("largest_flows")
         over_time = [
             lambda: series_figures.link_rates(samples, colours),
@@ -190,18 +192,33 @@ def _plots(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         drawn = [pool.submit(draw) for draw in (*given, *over_time)]
         plots = [one.result() for one in drawn[: len(given)]]
-        plots += cell_figures(summary["disciplines"], records, colours, mss)
+        plots += _cell_figures(summary["disciplines"], records, colours, mss)
         plots += [one.result() for one in drawn[len(given) :]]
     return [plot for plot in plots if plot is not None]
 
 
+def _cell_figures(
+    rows: Sequence[Mapping[str, Any]], records: "Runs", colours: dict[str, Style], mss: int
+) -> list[figures.Figure]:
+    """Of a wireless cell, which needs the library for tables."""
+    if isinstance(records, ArrayRuns) or not any("wlan" in row for row in rows):
+        return []
+    from mayfly.comparison.figures.cell import cell_figures
+
+    return cell_figures(rows, records, colours, mss)
+
+
 def _traces(
     summary: Mapping[str, Any],
-    records: pl.DataFrame,
-    packets: pl.DataFrame | None,
-    timeouts: pl.DataFrame | None,
+    records: "Runs",
+    packets: "pl.DataFrame | None",
+    timeouts: "pl.DataFrame | None",
     colours: dict[str, Style],
 ) -> list[figures.Figure]:
+    if isinstance(records, ArrayRuns) or packets is None or packets.height == 0:
+        return []
+    from mayfly.comparison.figures import streams as stream_figures
+
     plots = [
         stream_figures.playout_figure(packets, records, colours),
         stream_figures.departures_figure(packets, records, colours),

@@ -1,10 +1,10 @@
-"""One run of plain transfers under a ready scenario, without the libraries for tables and for checks.
+"""Plain transfers under a ready scenario and some disciplines, without the libraries for tables and for checks.
 
 These take three quarters of the time of a short ``mayfly simulate``. The scenario is taken as it was checked when the
 package was made (:mod:`mayfly.comparison.checked`); the list is read, run, measured and written by the crate ``runs``.
-What the scenario itself draws is drawn with numpy (:mod:`mayfly.comparison.plain_draw`), which is all it loads.
-Whatever is not plain is left to :func:`mayfly.comparison.comparison.run`: another scenario or setting, another column
-in the list, a value that is refused. A test holds both to the same files.
+What the scenario itself draws is drawn with numpy (:mod:`mayfly.comparison.plain_draw`), which also makes the curves of
+a page: it is all that is loaded. Whatever is not plain is left to :mod:`mayfly.comparison.comparison`: another scenario
+or setting, another column in the list, a value that is refused. A test holds both to the same files.
 """
 
 import json
@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,9 @@ TABLES = "tables.json"
 CHANGEABLE = {"tcp.preset", "network.buffer"}
 """Fields that may be overridden."""
 
+ESTIMATING = {"estmred"}
+"""Disciplines whose rows tell of an estimator: these are not plain."""
+
 MOST_BYTES = 64 * 2**20
 """Longest list that is held as text."""
 
@@ -49,28 +53,28 @@ _PATIENCE_S = 0.5
 
 @dataclass(frozen=True)
 class PlainComparison:
-    """Result of one plain run, as :class:`mayfly.comparison.comparison.Comparison` has it.
+    """Result of plain runs, as :class:`mayfly.comparison.comparison.Comparison` has it.
 
     Parameters
     ----------
     summary : dict
         What ``summary.json`` holds.
-    run : PlainRun
-        Its tables.
+    runs : dict of PlainRun
+        Their tables, by label of the discipline.
     """
 
     summary: dict[str, Any]
-    run: "_native.PlainRun"
+    runs: dict[str, "_native.PlainRun"]
 
-    def write(self, folder: str | os.PathLike[str], report: bool = False) -> dict[str, str]:
-        """Writes ``flows.parquet``, ``samples.parquet`` and ``summary.json``.
+    def write(self, folder: str | os.PathLike[str], report: bool = True) -> dict[str, str]:
+        """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
 
         Parameters
         ----------
         folder : path
             Created when absent. Files appear under their names only when all are complete.
         report : bool
-            False: a plain run has none.
+            Whether to write the HTML report.
 
         Returns
         -------
@@ -80,46 +84,82 @@ class PlainComparison:
         Raises
         ------
         MayflyError
-            The folder cannot be written, or a report is asked for.
+            The folder cannot be written.
         """
-        if report:
-            raise MayflyError("report: must be left out of a plain run; `mayfly compare` writes one")
-        names = {"flows": "flows.parquet", "samples": "samples.parquet", "summary": "summary.json"}
+        names = {"flows": "flows.parquet", "samples": "samples.parquet"}
+        names |= {"report": "report.html"} if report else {}
+        names |= {"summary": "summary.json"}
         files = {key: str(Path(folder) / name) for key, name in names.items()}
         told = json.loads((CHECKED / TABLES).read_text(encoding="utf-8"))
-        with filled(folder, names.values()) as partial:
-            self.run.write(*((partial / names[key], list(told[key].items())) for key in ("flows", "samples")))
+        with filled(folder, names.values()) as unfinished:
+            flows, samples = ((unfinished / names[key], list(told[key].items())) for key in ("flows", "samples"))
+            _native.write_plain(list(self.runs.values()), flows, samples)
+            if report:
+                self._write_report(unfinished / names["report"])
             text = json.dumps(self.summary | {"files": files}, indent=1, allow_nan=False)
-            (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
+            (unfinished / names["summary"]).write_text(text + "\n", encoding="utf-8")
         return files
+
+    def _write_report(self, path: Path) -> None:
+        from mayfly.comparison.figures.runs import ArrayRuns
+        from mayfly.comparison.page import write_report
+
+        def reads(samples: bool) -> ArrayRuns:
+            return ArrayRuns({label: partial(_column, run, samples) for label, run in self.runs.items()})
+
+        write_report(path, self.summary, reads(False), reads(True))
+
+
+def _column(run: "_native.PlainRun", samples: bool, name: str) -> Any:
+    """A column as an array; None where the table has none of that name."""
+    import numpy as np
+
+    if name == "tcp":
+        starts = run.column("start_s")
+        assert starts is not None
+        # Plain transfers are nothing else.
+        return np.ones(len(starts[1]) // 8, dtype=bool)
+    found = run.column(name, samples)
+    return None if found is None else np.frombuffer(found[1], dtype=found[0])
 
 
 def plain_run(
+    scenario: str, discipline: str, flows: str | os.PathLike[str] | None = None, **how: Any
+) -> PlainComparison | None:
+    """Runs one discipline once, where that is plain: as :func:`plain_comparison`, under the command ``simulate``."""
+    return plain_comparison(scenario, discipline, flows, command="simulate", **how)
+
+
+def plain_comparison(
     scenario: str,
-    discipline: str,
+    disciplines: str | None = None,
     flows: str | os.PathLike[str] | None = None,
     *,
     duration: str | None = None,
     seed: str | None = None,
+    replications: str | None = None,
     overrides: Sequence[str] = (),
     progress: Callable[[float], None] | None = None,
+    command: str = "compare",
 ) -> PlainComparison | None:
-    """Runs one discipline once, where that is plain.
+    """Runs the same plain transfers under each discipline, once.
 
     Parameters
     ----------
     scenario : str
         Name of a ready scenario.
-    discipline : str
-        Such as ``"efd(threshold=40000)"``.
+    disciplines : str, optional
+        Such as ``"fifo,efd(threshold=40000)"``; those of the scenario when not given.
     flows : path, optional
         Flow list; what the scenario draws when not given.
-    duration, seed : str, optional
+    duration, seed, replications : str, optional
         In place of those of the scenario.
     overrides : sequence of str
         Each ``name=value``; those of :data:`CHANGEABLE` are plain.
     progress : callable, optional
         Called with the fraction done.
+    command : str
+        Noted in the summary; ``simulate`` runs one discipline.
 
     Returns
     -------
@@ -131,43 +171,62 @@ def plain_run(
     MayflyError
         It takes more memory than there is.
     KeyboardInterrupt
-        After an interrupt; the run has stopped.
+        After an interrupt; the runs have stopped.
     """
     checked = _checked(scenario, duration, seed, overrides)
-    if checked is None:
+    if checked is None or (command != "simulate" and (replications or str(checked.replications)) != "1"):
         return None
-    document, native = checked.document, checked.native
+    document = checked.document
     given = _drawn(checked) if flows is None else _text(flows)
     if given is None:
         return None
-    refuse_flows(given.count("\n") if isinstance(given, str) else len(given[0]), RECORD_BYTES, "runs = 1")
     try:
-        chosen = parse_list(discipline)
+        chosen = parse_list(",".join(document["disciplines"]) if disciplines is None else disciplines)
     except MayflyError:
         # What is refused of the list is said first.
         return None
-    if len(chosen) != 1:
+    if (command == "simulate" and len(chosen) != 1) or any(ran.id in ESTIMATING for ran in chosen):
         return None
-    network = document["network"]
-    back = network["delay"] if network["reverse_delay"] is None else network["reverse_delay"]
-    rtt_s = 2 * (network["access_delay"] + network["exit_delay"]) + network["delay"] + back
-    native["discipline"] = chosen[0].native
-    if network["reverse_discipline"] == "same":
-        native["reverse_discipline"] = chosen[0].native
-    found, cpu_s = _run(native, given, document["duration"], rtt_s, chosen[0].label, progress)
+    rows = given.count("\n") if isinstance(given, str) else len(given[0])
+    refuse_flows(len(chosen) * rows, RECORD_BYTES, f"runs = {len(chosen)}")
+    found = _run(checked, given, chosen, progress)
     if found is None:
         return None
-    return PlainComparison(_summary(document, native, chosen[0], json.loads(found.figures), cpu_s), found)
+    made = [
+        _row(checked.native, ran, json.loads(run.figures), cpu_s)
+        for ran, (run, cpu_s) in zip(chosen, found, strict=True)
+    ]
+    summary = _summary(document, checked.native, json.loads(found[0][0].figures), made, command)
+    if len(made) > 1:
+        from mayfly.comparison.recommendation import recommendation
+
+        summary["recommendation"] = recommendation(summary)
+    return PlainComparison(summary, {ran.label: run for ran, (run, _) in zip(chosen, found, strict=True)})
 
 
 @dataclass(frozen=True)
 class _Checked:
-    """The scenario as a document and as native settings; what a draw takes; headers of a packet, bytes."""
+    """The scenario as a document and as native settings; what a draw takes; headers, bytes; its own replications."""
 
     document: dict[str, Any]
     native: dict[str, Any]
     drawn: dict[str, Any] | None
     header_bytes: int
+    replications: int
+
+    @property
+    def rtt_s(self) -> float:
+        """Round-trip time without queueing."""
+        network = self.document["network"]
+        back: float = network["delay"] if network["reverse_delay"] is None else network["reverse_delay"]
+        return float(2 * (network["access_delay"] + network["exit_delay"]) + network["delay"] + back)
+
+    def under(self, discipline: Discipline) -> str:
+        """Native settings with a discipline, JSON."""
+        queues = {"discipline": discipline.native}
+        if self.document["network"]["reverse_discipline"] == "same":
+            queues["reverse_discipline"] = discipline.native
+        return json.dumps(self.native | queues)
 
 
 def _checked(scenario: str, duration: str | None, seed: str | None, overrides: Sequence[str]) -> _Checked | None:
@@ -210,7 +269,7 @@ def _checked(scenario: str, duration: str | None, seed: str | None, overrides: S
         if not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             return None
         document["seed"] = native["seed"] = int(seed)
-    return _Checked(document, native, found["drawn"], header_bytes)
+    return _Checked(document, native, found["drawn"], header_bytes, found["replications"])
 
 
 def _changes(overrides: Sequence[str]) -> dict[str, Any] | None:
@@ -255,53 +314,72 @@ def _text(path: str | os.PathLike[str]) -> str | None:
 
 
 def _run(
-    native: dict[str, Any],
+    checked: _Checked,
     given: Given,
-    duration_s: float,
-    rtt_s: float,
-    label: str,
+    chosen: Sequence[Discipline],
     progress: Callable[[float], None] | None,
-) -> tuple["_native.PlainRun | None", float]:
-    """Runs in a thread of its own, so that an interrupt stops it; with the processor time that it took, s."""
-    control = _native.Control()
-    found: list[Any] = []
+) -> list[tuple["_native.PlainRun", float]] | None:
+    """Runs in threads of their own, so that an interrupt stops them; each with the processor time that it took, s.
+
+    None where one of them is not plain.
+    """
+    controls = [_native.Control() for _ in chosen]
+    found: list[Any] = [None] * len(chosen)
+    duration_s: float = checked.document["duration"]
+    waiting = list(range(len(chosen)))[::-1]
 
     def work() -> None:
-        began = time.thread_time()
-        try:
-            run = _native.run_plain(json.dumps(native), given, duration_s, rtt_s, (label, 0), control)
-            found.append((run, time.thread_time() - began))
-        except BaseException as error:
-            found.append(error)
+        while waiting:
+            number = waiting.pop()
+            ran, control = chosen[number], controls[number]
+            began = time.thread_time()
+            try:
+                settings = checked.under(ran)
+                run = _native.run_plain(settings, given, duration_s, checked.rtt_s, (ran.label, 0), control)
+                found[number] = run, time.thread_time() - began
+                if run is None:
+                    waiting.clear()
+            except BaseException as error:
+                found[number] = error
 
-    thread = threading.Thread(target=work, name="run", daemon=True)
-    thread.start()
+    at_once = min(len(chosen), os.cpu_count() or 1)
+    threads = [threading.Thread(target=work, name="run", daemon=True) for _ in range(at_once)]
+    for thread in threads:
+        thread.start()
     try:
-        while thread.is_alive():
-            thread.join(_LOOK_S)
-            if progress is not None:
-                progress(min(control.reached_s / duration_s, 1.0))
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(_LOOK_S)
+                if progress is not None:
+                    done_s = sum(control.reached_s for control in controls)
+                    progress(min(done_s / (duration_s * len(chosen)), 1.0))
     except BaseException:
-        control.cancel()
-        thread.join(_PATIENCE_S)
+        waiting.clear()
+        for control in controls:
+            control.cancel()
+        for thread in threads:
+            thread.join(_PATIENCE_S)
         raise
-    if isinstance(found[0], ValueError):
-        raise MayflyError(str(found[0])) from None
-    if isinstance(found[0], BaseException):
-        raise found[0]
-    run, cpu_s = found[0]
-    return run, cpu_s
+    for one in found:
+        if isinstance(one, ValueError):
+            raise MayflyError(str(one)) from None
+        if isinstance(one, BaseException):
+            raise one
+    return None if any(one is None or one[0] is None for one in found) else found
 
 
-def _summary(
-    document: dict[str, Any], native: dict[str, Any], ran: Discipline, found: dict[str, Any], cpu_s: float
-) -> dict[str, Any]:
+def _rates(native: dict[str, Any]) -> dict[str, float]:
+    return {"down": native["rate_bps"], "up": native["reverse_rate_bps"] or native["rate_bps"]}
+
+
+def _row(native: dict[str, Any], ran: Discipline, found: dict[str, Any], cpu_s: float) -> dict[str, Any]:
+    """The row of a discipline in the summary."""
     counters = found["counters"]
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     down_bps, up_bps = (counters[name] * 8 / seconds for name in ("sent_bytes", "reverse_sent_bytes"))
-    rates = {"down": native["rate_bps"], "up": native["reverse_rate_bps"] or native["rate_bps"]}
+    rates = _rates(native)
     used = {"down": down_bps / rates["down"], "up": up_bps / rates["up"]}
-    row = {
+    return {
         "id": ran.id,
         "label": ran.label,
         "options": ran.options,
@@ -350,10 +428,17 @@ def _summary(
         "runs_on": runs_on(ran.id),
         "slowdown": found["slowdown"],
     }
+
+
+def _summary(
+    document: dict[str, Any], native: dict[str, Any], found: dict[str, Any], rows: list[dict[str, Any]], command: str
+) -> dict[str, Any]:
+    """The summary without a recommendation; ``found`` are the figures of any run, as all have the same transfers."""
+    used = {way: link["utilisation"] for way, link in rows[0]["links"].items()}
     mbps = {"down": found["wire_bytes"] * 8 / document["duration"] / 1e6, "up": 0.0}
     return {
         "schema": 1,
-        "command": "simulate",
+        "command": command,
         "scenario": document,
         "seed": document["seed"],
         "replications": 1,
@@ -366,9 +451,9 @@ def _summary(
             "offered_up_mbps": mbps["up"],
             "largest_flows": found["largest_flows"],
         },
-        "links": _links(document["network"], rates, mbps, used),
+        "links": _links(document["network"], _rates(native), mbps, used),
         "transport": {"preset": document["tcp"]["preset"], "other": None},
-        "disciplines": [row],
+        "disciplines": rows,
         "recommendation": None,
     }
 

@@ -107,13 +107,16 @@ def replay_of(
     MayflyError
         As there.
     """
-    from mayfly.profile.link import guessed_link
     from mayfly.workload.capture import refuse_clock_jump
     from mayfly.workload.mix import offered, scale_load
 
     # Who waits offers no load of his own.
     replay = replay or ("users" if load is None else "transfers")
-    rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
+    guess = None
+    if rate is None or buffer is None:
+        from mayfly.profile.link import guessed_link
+
+        rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
     load = None if load is None else quantity.share(load, "--load")
     rtt_s = None if rtt is None else _round_trip_s(rtt)
     scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))

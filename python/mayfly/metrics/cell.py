@@ -11,7 +11,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.active import active_flows
-from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.groups import group_classes
 from mayfly.metrics.intervals import student_ci95
 from mayfly.metrics.jain import jain_index

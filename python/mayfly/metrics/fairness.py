@@ -16,9 +16,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.headers import UDP_HEADER_BYTES
-
-ENDLESS_BYTES = 2**40
-"""A TCP flow of this size never ends (mayfly.workload.lists)."""
+from mayfly.metrics.curves import ENDLESS_BYTES
 
 
 def wire_bytes(payload: pl.Expr, mss: int, header_bytes: int) -> pl.Expr:

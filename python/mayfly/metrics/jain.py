@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from mayfly.errors import MayflyError
-from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import run_keys
 

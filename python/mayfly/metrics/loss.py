@@ -3,7 +3,9 @@
 import polars as pl
 
 from mayfly.arrays import number, number_or_none
-from mayfly.metrics.response import bin_key, blocks_of, checked
+from mayfly.metrics import curves
+from mayfly.metrics.curves import columns_of
+from mayfly.metrics.response import blocks_of, checked
 
 _BY_SIZE = {
     "size_packets": pl.Float64(),
@@ -64,27 +66,9 @@ def loss_by_size(records: pl.DataFrame, bins_per_decade: int | None = None) -> p
     checked("bins_per_decade", bins_per_decade, 1)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        binned = (
-            part.select("protocol", "size_packets", "drops", "packets_sent")
-            .filter(pl.col("protocol") == "tcp")
-            .group_by(bin_key(bins_per_decade))
-            .agg(
-                pl.col("size_packets").mean(),
-                pl.len().alias("flows"),
-                (pl.col("drops") > 0).sum().alias("lossy_flows"),
-                pl.col("packets_sent").sum(),
-                pl.col("drops").sum(),
-            )
-        )
-        sent = pl.col("packets_sent")
-        return (
-            binned.sort("bin")
-            .with_columns(
-                lossy_share=pl.col("lossy_flows") / pl.col("flows"),
-                loss=pl.when(sent > 0).then(pl.col("drops") / sent),
-            )
-            .select(*_BY_SIZE)
-        )
+        columns = columns_of(part, ("tcp", "size_packets", "drops", "packets_sent"))
+        found = curves.loss_by_size(columns, bins_per_decade)
+        return pl.DataFrame(found, nan_to_null=True).select(*_BY_SIZE)
 
     return blocks_of(records, rows, _BY_SIZE)
 

@@ -7,10 +7,9 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
+from mayfly.metrics.curves import PROGRESS_COLUMNS
 from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import run_keys
-
-PROGRESS_COLUMNS = ("progress_1_bytes", "progress_2_bytes", "progress_3_bytes")
 
 _SCHEMA: dict[str, pl.DataType] = {
     "rank": pl.Int64(),

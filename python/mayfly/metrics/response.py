@@ -4,17 +4,14 @@ Every function takes records of one or several disciplines and returns one block
 first appearance. Response times are over completed TCP flows, replications pooled (Chen 2012, 4.6.2).
 """
 
-import math
 from collections.abc import Callable, Mapping
 
-import numpy as np
 import polars as pl
 
-from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.metrics.intervals import Z95
+from mayfly.metrics import curves
+from mayfly.metrics.curves import TIMED, columns_of
 from mayfly.metrics.parts import parts_by
-from mayfly.metrics.size_classes import completed_tcp
 
 
 def checked(name: str, value: int | None, least: int) -> None:
@@ -36,16 +33,17 @@ def blocks_of(
     return pl.concat(blocks) if blocks else pl.DataFrame(schema={"discipline": pl.String(), **schema})
 
 
-_TIMED = ("protocol", "finish_s", "size_packets", "response_time_s")
-"""What response times by size are made of: a filter copies every column of a table."""
-
-
 def bin_key(bins_per_decade: int | None) -> pl.Expr:
     """Size bin of a flow: geometric, or its size when None."""
     size = pl.col("size_packets")
     if bins_per_decade is None:
         return size.alias("bin")
-    return (size.log10() * bins_per_decade + 1e-9).floor().cast(pl.Int64).alias("bin")
+
+    def bins(sizes: pl.Series) -> pl.Series:
+        found = pl.Series(curves.bins_of(sizes.fill_null(1).to_numpy(), bins_per_decade))
+        return found.set(sizes.is_null(), None)
+
+    return size.map_batches(bins, return_dtype=pl.Int64, is_elementwise=True).alias("bin")
 
 
 _MEAN_SCHEMA: dict[str, pl.DataType] = {"size_packets": pl.Float64(), "mean_s": pl.Float64(), "flows": pl.Int64()}
@@ -75,15 +73,7 @@ def conditional_mean(records: pl.DataFrame, bins_per_decade: int | None = None) 
     checked("bins_per_decade", bins_per_decade, 1)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        binned = (
-            part.select(*_TIMED)
-            .filter(completed_tcp())
-            .group_by(bin_key(bins_per_decade))
-            .agg(
-                pl.col("size_packets").mean(), pl.col("response_time_s").mean().alias("mean_s"), pl.len().alias("flows")
-            )
-        )
-        return binned.sort("bin").drop("bin")
+        return pl.DataFrame(curves.conditional_mean(columns_of(part, TIMED), bins_per_decade))
 
     return blocks_of(records, rows, _MEAN_SCHEMA)
 
@@ -117,25 +107,7 @@ def by_percentile(records: pl.DataFrame, bins_per_decade: int | None = None) -> 
     checked("bins_per_decade", bins_per_decade, 1)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        done = completed_tcp()
-        binned = (
-            part.select(*_TIMED)
-            .filter(pl.col("protocol") == "tcp")
-            .group_by(bin_key(bins_per_decade))
-            .agg(
-                pl.len().cast(pl.Int64).alias("all"),
-                pl.col("size_packets").filter(done).mean(),
-                pl.col("response_time_s").filter(done).mean().alias("mean_s"),
-                done.sum().alias("flows"),
-            )
-        )
-        middle = (pl.col("all").cum_sum() - pl.col("all") / 2) / pl.col("all").sum()
-        return (
-            binned.sort("bin")
-            .with_columns((100 * middle).alias("percentile"))
-            .filter(pl.col("flows") > 0)
-            .drop("bin", "all")
-        )
+        return pl.DataFrame(curves.by_percentile(columns_of(part, TIMED), bins_per_decade))
 
     schema = {"percentile": pl.Float64(), **_MEAN_SCHEMA}
     return blocks_of(records, rows, schema)
@@ -170,37 +142,10 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
     checked("samples", samples, 2)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        done = part.select(*_TIMED).filter(completed_tcp()).sort("size_packets")
-        size = done["size_packets"].to_numpy().astype(float)
-        time_s = done["response_time_s"].to_numpy().astype(float)
-        starts, end = _bin_starts(size, samples)
-        flows = np.diff(np.append(starts, end))
-        if starts.size == 0:
-            return pl.DataFrame(schema=schema)
-        mean_s = np.add.reduceat(time_s[:end], starts) / flows
-        spread = np.add.reduceat((time_s[:end] - np.repeat(mean_s, flows)) ** 2, starts)
-        half_s = Z95 * np.sqrt(spread / (flows - 1) / flows)
-        return pl.DataFrame(
-            {
-                "size_packets": np.add.reduceat(size[:end], starts) / flows,
-                "mean_s": mean_s,
-                "low_s": mean_s - half_s,
-                "high_s": mean_s + half_s,
-                "flows": flows,
-            }
-        )
+        return pl.DataFrame(curves.binned_ci(columns_of(part, TIMED), samples))
 
     schema = {name: pl.Float64() for name in ("size_packets", "mean_s", "low_s", "high_s")} | {"flows": pl.Int64()}
     return blocks_of(records, rows, schema)
-
-
-def _bin_starts(ascending: Floats, samples: int) -> tuple[Integers, int]:
-    """First index of each full bin and the end of the last one; equal values stay in one bin."""
-    starts, start = [], 0
-    while ascending.size - start >= samples:
-        starts.append(start)
-        start = int(np.searchsorted(ascending, ascending[start + samples - 1], side="right"))
-    return np.array(starts, dtype=np.intp), start
 
 
 def response_cdf(records: pl.DataFrame, points: int = 300) -> pl.DataFrame:
@@ -227,15 +172,7 @@ def response_cdf(records: pl.DataFrame, points: int = 300) -> pl.DataFrame:
     checked("points", points, 2)
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        completed = part.select("protocol", "finish_s", "response_time_s").filter(completed_tcp())
-        times_s = np.sort(completed["response_time_s"].to_numpy().astype(float))
-        flows = times_s.size
-        if flows == 0:
-            return pl.DataFrame(schema=schema)
-        even = np.linspace(0, flows - 1, points // 2)
-        tail = flows - np.geomspace(1, flows, points - points // 2)
-        picked = np.unique(np.concatenate((even, tail)).round().astype(np.intp))
-        return pl.DataFrame({"response_time_s": times_s[picked], "share": (picked + 1) / flows})
+        return pl.DataFrame(curves.response_cdf(columns_of(part, TIMED), points))
 
     schema = {"response_time_s": pl.Float64(), "share": pl.Float64()}
     return blocks_of(records, rows, schema)
@@ -263,27 +200,9 @@ def incomplete(records: pl.DataFrame, mss_bytes: int | None = None) -> pl.DataFr
         ``mss_bytes`` below 1.
     """
     checked("mss_bytes", mss_bytes, 1)
-    mss = mss_bytes or _least_mss(records)
+    mss = mss_bytes or curves.least_mss(columns_of(records, ("tcp", "size_bytes", "size_packets")))
 
     def rows(part: pl.DataFrame) -> pl.DataFrame:
-        unfinished = part.select("protocol", "finish_s", "delivered_bytes").filter(
-            (pl.col("protocol") == "tcp") & pl.col("finish_s").is_null()
-        )
-        packets = (pl.col("delivered_bytes").cast(pl.Int64) + (mss - 1)) // mss
-        sizes = unfinished.group_by(packets.alias("delivered_packets")).agg(pl.len().cast(pl.Int64).alias("flows"))
-        return sizes.sort("delivered_packets").with_columns(
-            (pl.col("flows").cum_sum() / pl.col("flows").sum()).alias("share")
-        )
+        return pl.DataFrame(curves.incomplete(columns_of(part, ("tcp", "finish_s", "delivered_bytes")), mss))
 
     return blocks_of(records, rows, {"delivered_packets": pl.Int64(), "flows": pl.Int64(), "share": pl.Float64()})
-
-
-def _least_mss(records: pl.DataFrame) -> int:
-    # size_packets = ceil(size_bytes / mss), hence mss >= size_bytes / size_packets of every row.
-    bound = (
-        records.select("protocol", "size_bytes", "size_packets")
-        .filter(pl.col("protocol") == "tcp")
-        .select((pl.col("size_bytes") / pl.col("size_packets")).max())
-        .item()
-    )
-    return 1 if bound is None else max(1, math.ceil(bound))

@@ -16,7 +16,7 @@ import polars as pl
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.size_classes import completed_tcp
 
 LARGEST_SHARE = 0.01

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
-from mayfly.metrics.fairness import ENDLESS_BYTES
+from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.intervals import normal_ci95, student_ci95
 from mayfly.metrics.size_classes import classes, completed_tcp
 

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from mayfly.arrays import Floats
+from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.intervals import Z95
 from mayfly.metrics.media import film_rows, films_felt, speech
 from mayfly.metrics.pages import page_loads
@@ -27,9 +28,6 @@ SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 
 LARGEST_SHARE = 0.01
 """Without long ones: the largest transfers, so many of all."""
-
-ENDLESS_BYTES = 2**40
-"""Size of a flow that never ends: it has no time."""
 
 PAGE_GAP_S = 1.0
 """Connections of one client belong to one page when each starts within this of the one before it."""

@@ -32,6 +32,9 @@ _CONTINUOUS_S = 1e-9
 Progress = Callable[[float], None]
 """Called now and then with the fraction of all simulated time that is done."""
 
+_SHORT_LIST = 10_000
+"""Flows of a list that is prepared once for all disciplines."""
+
 _PATIENCE_S = 0.5
 """Time for runs to stop before an interrupt goes on."""
 
@@ -251,8 +254,66 @@ class NativeRun:
     alone: dict[str, Any] | None
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What the runs of all disciplines on one flow list take.
+
+    Parameters
+    ----------
+    columns, flows, probing, alone
+        As of :class:`NativeRun`.
+    settings : dict
+        Transports, applications and probes of the list, as of :func:`native_settings`.
+    """
+
+    columns: dict[str, Any]
+    flows: pl.DataFrame
+    probing: probes.Probing
+    alone: dict[str, Any] | None
+    settings: dict[str, Any]
+
+
+def prepared(scenario: Scenario, flows: pl.DataFrame, replication: int = 0) -> Prepared:
+    """Builds what the runs of all disciplines take; parameters as :func:`native_run`."""
+    full_packet = scenario.tcp.mss + scenario.tcp.headers_bytes
+    net = network_of(scenario)
+    probed, probing = probes.with_probes(scenario, flows, scenario.seed + replication)
+    dealt = transports.dealt(scenario, probed)
+    settings = {"transports": dealt.native, "applications": applications.native(probed)[0]} | probing.settings
+    native = columns.native_flows(
+        probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers, scenario.mark_of
+    )
+    alone = None
+    if probes.PING in probing.names:
+        ping = probes.ping_alone(probed)
+        alone = columns.native_flows(ping, full_packet, net.numbers(ping))
+    return Prepared(native, probed, probing, alone, settings)
+
+
+@dataclass
+class PreparedLists:
+    """Short flow lists of a scenario, prepared once for all disciplines; long ones would fill the memory meanwhile."""
+
+    _found: dict[int, Prepared] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def of(self, scenario: Scenario, flows: pl.DataFrame, replication: int) -> Prepared:
+        """What the runs of a replication take; ``flows`` are the same whoever asks."""
+        if flows.height > _SHORT_LIST:
+            return prepared(scenario, flows, replication)
+        with self._lock:
+            if replication not in self._found:
+                self._found[replication] = prepared(scenario, flows, replication)
+            return self._found[replication]
+
+
 def native_run(
-    scenario: Scenario, discipline: Discipline, flows: pl.DataFrame, replication: int = 0, traced: Sequence[int] = ()
+    scenario: Scenario,
+    discipline: Discipline,
+    flows: pl.DataFrame,
+    replication: int = 0,
+    traced: Sequence[int] = (),
+    lists: PreparedLists | None = None,
 ) -> NativeRun:
     """Builds what a run of the native module takes.
 
@@ -268,6 +329,8 @@ def native_run(
         Moves the seed.
     traced : sequence of int
         Rows of the list whose packets are traced.
+    lists : PreparedLists, optional
+        What other runs of the same scenario have prepared.
 
     Returns
     -------
@@ -280,22 +343,13 @@ def native_run(
     """
     full_packet, seed = scenario.tcp.mss + scenario.tcp.headers_bytes, scenario.seed + replication
     net = network_of(scenario)
-    probed, probing = probes.with_probes(scenario, flows, seed)
-    before = probing.count
+    common = (lists or PreparedLists()).of(scenario, flows, replication)
+    before = common.probing.count
     settings = native_settings(scenario, discipline, seed, [before + row for row in largest(flows)])
     settings["traced"] = [before + row for row in sorted({*traced})]
-    settings["shaping"] = native_shaping(scenario.network, full_packet, probing.row(probes.AUTORATE))
+    settings["shaping"] = native_shaping(scenario.network, full_packet, common.probing.row(probes.AUTORATE))
     settings |= net.settings(discipline, full_packet, flows)
-    dealt = transports.dealt(scenario, probed)
-    settings |= {"transports": dealt.native, "applications": applications.native(probed)[0]} | probing.settings
-    native = columns.native_flows(
-        probed, full_packet, net.numbers(probed), scenario.nonresponsive, dealt.numbers, scenario.mark_of
-    )
-    alone = None
-    if probes.PING in probing.names:
-        ping = probes.ping_alone(probed)
-        alone = columns.native_flows(ping, full_packet, net.numbers(ping))
-    return NativeRun(settings, native, probed, probing, alone)
+    return NativeRun(settings | common.settings, common.columns, common.flows, common.probing, common.alone)
 
 
 def run_one(
@@ -307,6 +361,7 @@ def run_one(
     trace_drops: bool = False,
     paths: PathsAlone | None = None,
     recording: Recording | None = None,
+    lists: PreparedLists | None = None,
 ) -> RunResult:
     """Runs one discipline on one flow list.
 
@@ -328,6 +383,8 @@ def run_one(
         Times alone found by other runs of the same scenario.
     recording : Recording, optional
         A capture to write of the run.
+    lists : PreparedLists, optional
+        What other runs of the same scenario have prepared.
 
     Returns
     -------
@@ -344,7 +401,7 @@ def run_one(
     chosen = traces.chosen_rows(flows, scenario.trace)
     began = time.thread_time()
     try:
-        given = native_run(scenario, discipline, flows, replication, [*chosen, *calls.rows])
+        given = native_run(scenario, discipline, flows, replication, [*chosen, *calls.rows], lists)
         settings, probed, probing = given.settings, given.flows, given.probing
         settings |= {"trace_drops": trace_drops, "trace_limit": settings["trace_limit"] + calls.packets}
         with nullcontext() if recording is None else recording.native(probed, probing.count) as recorded:
@@ -477,14 +534,15 @@ def run_many(
     if recording is not None and len(jobs) > 1:
         raise MayflyError(f"runs = {len(jobs)}: a capture is written of one")
     controls = [_native.Control() for _ in jobs]
-    paths = PathsAlone()
+    paths, common = PathsAlone(), PreparedLists()
     of_each: dict[str, dict[int, RunResult]] = {discipline.label: {} for discipline in disciplines}
     counting = Lock()
 
     def job(index: int) -> RunResult:
         discipline, replication = jobs[index]
         own = lists[0] if flows is not None else lists[replication]
-        result = run_one(scenario, discipline, own, replication, controls[index], trace_drops, paths, recording)
+        control = controls[index]
+        result = run_one(scenario, discipline, own, replication, control, trace_drops, paths, recording, common)
         if ended is not None:
             with counting:
                 found = of_each[discipline.label]

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import polars as pl
-
 from mayfly.errors import MayflyError
 from mayfly.text.durable import UNFINISHED, clear_abandoned, flushed, in_use
 from mayfly.text.readable import printable
@@ -79,8 +77,15 @@ def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         with complete(path) as partial:
             yield partial
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (OSError, _polars_error()) as error:
         raise MayflyError(f"{printable(path)}: cannot be written: {first_line(error)}") from None
+
+
+def _polars_error() -> type[Exception]:
+    """What polars raises; asked for when something failed, since its import takes long."""
+    from polars.exceptions import PolarsError
+
+    return PolarsError
 
 
 LARGEST_TEXT = 10 << 20
@@ -151,13 +156,15 @@ def without_panics() -> Iterator[None]:
     polars.exceptions.ComputeError
         The native code panicked.
     """
+    from polars.exceptions import ComputeError, PanicException
+
     told = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
         yield
-    except pl.exceptions.PanicException as error:
-        raise pl.exceptions.ComputeError(f"damaged: {first_line(error)}") from None
+    except PanicException as error:
+        raise ComputeError(f"damaged: {first_line(error)}") from None
     finally:
         os.dup2(told, 2)
         os.close(told)

@@ -1,50 +1,58 @@
 """Plots of what congestion does: loss by flow size, active flows over time."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from mayfly.comparison.figures.response import BINS_PER_DECADE, SIZE, kilobytes
-from mayfly.metrics.active import active_flows
-from mayfly.metrics.fairness import ENDLESS_BYTES
-from mayfly.metrics.loss import loss_by_size
+from mayfly.comparison.figures.runs import ArrayRuns, labels_of, parts_of
+from mayfly.metrics import curves
+from mayfly.metrics.curves import ENDLESS_BYTES, Columns
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, points_each, shown, values_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    Records = pl.DataFrame | ArrayRuns
 
 _INTERVALS = 100
 _LEAST_DRAWN = 1e-5
 """Where a bin without loss is drawn on the logarithmic axis."""
 
 
-def loss_figure(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
+def loss_figure(records: "Records", styles: dict[str, Style], mss: int) -> Figure | None:
     """Share of the packets of flows of a size that were dropped (Rai 2003, Fig. 10)."""
-    if "drops" not in records.columns or not records["drops"].sum():
-        return None
     # A flow without end has no size to be drawn at.
-    names = [
-        name for name in ("discipline", "protocol", "size_packets", "drops", "packets_sent") if name in records.columns
-    ]
-    sized = records.select(names).filter(pl.col("size_packets") < ENDLESS_BYTES / 65_535)
+    names = ("tcp", "size_packets", "drops", "packets_sent")
+    ordered = {label: styles[label] for label in labels_of(records) if label in styles}
+    parts = parts_of(records, ordered, names)
+    if not any("drops" in flows and np.nansum(flows["drops"]) for _, _, flows in parts):
+        return None
     data = []
-    for (label,), part in loss_by_size(sized, BINS_PER_DECADE).partition_by("discipline", as_dict=True).items():
-        if label not in styles:
+    for label, style, flows in parts:
+        sized = flows["size_packets"] < ENDLESS_BYTES / 65_535
+        part = curves.loss_by_size({name: values[sized] for name, values in flows.items()}, BINS_PER_DECADE)
+        if not len(part["flows"]):
             continue
-        part = part.filter(pl.col("packets_sent") > 0)
-        loss = part["loss"].to_numpy()
+        sent = part["packets_sent"] > 0
+        part = {name: values[sent] for name, values in part.items()}
+        loss = part["loss"]
         data.append(
             curve(
                 label,
-                styles[label],
+                style,
                 kilobytes(part["size_packets"], mss),
                 figures_of(np.maximum(loss, _LEAST_DRAWN)),
                 "%{x:.4~g} kB: %{customdata[0]:.3~%} lost, by %{customdata[1]:.3~%} of %{customdata[2]} flows",
                 customdata=[
                     list(row)
-                    for row in zip(figures_of(loss), figures_of(part["lossy_share"]), part["flows"], strict=True)
+                    for row in zip(
+                        figures_of(loss), figures_of(part["lossy_share"]), part["flows"].tolist(), strict=True
+                    )
                 ],
                 mode="lines+markers",
-                marker={"symbol": styles[label].symbol, "size": 5, "color": styles[label].colour},
+                marker={"symbol": style.symbol, "size": 5, "color": style.colour},
             )
         )
     if not data:
@@ -69,20 +77,18 @@ def loss_figure(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Fi
     return Figure("loss", "Loss by flow size", caption, data, layout)
 
 
-def active_figure(records: pl.DataFrame, styles: dict[str, Style], end_s: float | None) -> Figure | None:
+def active_figure(records: "Records", styles: dict[str, Style], end_s: float | None) -> Figure | None:
     """Number of flows in the network over time (Rai 2003, Fig. 8)."""
-    if not end_s or records.height == 0 or not records["finish_s"].count():
+    ends = parts_of(records, styles, ("finish_s",))
+    if not end_s or all(np.isnan(flows["finish_s"]).all() for _, _, flows in ends):
         return None
-    if "replication" in records.columns:
-        records = records.filter(pl.col("replication") == pl.col("replication").min())
+    parts = parts_of(records, styles, ("start_s", "finish_s"), first=True)
     intervals = points_each(_INTERVALS, len(styles))
-    end_s = min(end_s, _last_s(records))
-    counted = active_flows(records, end_s, end_s / intervals)
+    end_s = min(end_s, max(_last_s(flows) for _, _, flows in parts))
+    edges = curves.intervals_of(end_s, end_s / intervals)
     data: list[dict[str, Any]] = []
-    for label, style in styles.items():
-        part = counted.filter(pl.col("discipline") == label)
-        if part.height == 0:
-            continue
+    for label, style, flows in parts:
+        part = curves.active_flows(flows["start_s"], flows["finish_s"], edges)
         data.append(
             {
                 "type": "scatter",
@@ -92,7 +98,7 @@ def active_figure(records: pl.DataFrame, styles: dict[str, Style], end_s: float 
                 "legendgroup": label,
                 "x": figures_of(part["time_s"] + end_s / intervals / 2),
                 "y": figures_of(part["mean"]),
-                "customdata": part["max"].to_list(),
+                "customdata": part["max"].tolist(),
                 "line": {"color": style.colour, "dash": style.dash, "width": style.width - 0.5},
                 "hovertemplate": "%{y:.3~g} flows on average, %{customdata} at most, at %{x:.5~g} s",
             }
@@ -106,7 +112,7 @@ def active_figure(records: pl.DataFrame, styles: dict[str, Style], end_s: float 
     return Figure("active", "Active flows", caption, data, layout) if data else None
 
 
-def _last_s(records: pl.DataFrame) -> float:
+def _last_s(flows: Columns) -> float:
     """When the last flow began or ended: the run goes on after that, to see whether the others end."""
-    ends = [records[name].max() for name in ("start_s", "finish_s")]
-    return max(float(end) for end in ends if isinstance(end, int | float))
+    ends = np.concatenate([flows["start_s"], flows["finish_s"]])
+    return float(np.nanmax(ends))

@@ -1,12 +1,14 @@
 """Plots of response times: binned, so that their size does not grow with the flows."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from mayfly.metrics import binned_ci, by_percentile, conditional_mean, incomplete, response_cdf
+from mayfly.arrays import Numbers
+from mayfly.comparison.figures.runs import ArrayRuns, parts_of
+from mayfly.metrics import curves
+from mayfly.metrics.curves import TIMED
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, points_each, shown, values_of
 
@@ -16,22 +18,22 @@ BINS_PER_DECADE = 20
 CURVE_POINTS = 400
 """Points of the curve of a distribution."""
 
+if TYPE_CHECKING:
+    import polars as pl
 
-def _parts(frame: pl.DataFrame, styles: dict[str, Style]) -> list[tuple[str, Style, pl.DataFrame]]:
-    parts = ((label, style, frame.filter(pl.col("discipline") == label)) for label, style in styles.items())
-    return [(label, style, part) for label, style, part in parts if part.height]
+    Records = pl.DataFrame | ArrayRuns
 
 
 SIZE = "flow size (kB)"
 """Title of the axis of sizes."""
 
 
-def kilobytes(packets: pl.Series, mss: int) -> list[float | None]:
+def kilobytes(packets: "Numbers | pl.Series", mss: int) -> list[float | None]:
     """Sizes in kB of sizes in packets of ``mss`` bytes of payload."""
-    return figures_of(packets.to_numpy() * (mss / 1000))
+    return figures_of(np.asarray(packets) * (mss / 1000))
 
 
-def mean_by_size(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
+def mean_by_size(records: "Records", styles: dict[str, Style], mss: int) -> Figure | None:
     """Conditional mean response time against size, both logarithmic (Chen 2012, Fig. 4.9)."""
     data = [
         curve(
@@ -40,11 +42,12 @@ def mean_by_size(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> F
             kilobytes(part["size_packets"], mss),
             figures_of(part["mean_s"]),
             "%{x:.4~g} kB: %{y:.3~g} s, %{customdata} flows",
-            customdata=part["flows"].to_list(),
+            customdata=part["flows"].tolist(),
             mode="lines+markers",
             marker={"symbol": style.symbol, "size": 5, "color": style.colour},
         )
-        for label, style, part in _parts(conditional_mean(records, BINS_PER_DECADE), styles)
+        for label, style, flows in parts_of(records, styles, TIMED)
+        if len((part := curves.conditional_mean(flows, BINS_PER_DECADE))["flows"])
     ]
     layout = {
         "xaxis": axis(SIZE, True, values_of(data, "x")),
@@ -69,21 +72,22 @@ _TAIL_TICKS = {
 }
 
 
-def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
+def mean_by_percentile(records: "Records", styles: dict[str, Style], mss: int) -> Figure | None:
     """Conditional mean response time against size percentile, the tail stretched."""
     data = [
         curve(
             label,
             style,
-            figures_of(1 - part["percentile"].to_numpy() / 100),
+            figures_of(1 - part["percentile"] / 100),
             figures_of(part["mean_s"]),
             "percentile %{customdata[0]}, %{customdata[1]:.4~g} kB: %{y:.3~g} s",
             customdata=[
                 list(pair)
-                for pair in zip(part["percentile"].round(4), kilobytes(part["size_packets"], mss), strict=True)
+                for pair in zip(part["percentile"].round(4).tolist(), kilobytes(part["size_packets"], mss), strict=True)
             ],
         )
-        for label, style, part in _parts(by_percentile(records, BINS_PER_DECADE), styles)
+        for label, style, flows in parts_of(records, styles, TIMED)
+        if len((part := curves.by_percentile(flows, BINS_PER_DECADE))["flows"])
     ]
     if not data:
         return None
@@ -108,12 +112,16 @@ def mean_by_percentile(records: pl.DataFrame, styles: dict[str, Style], mss: int
     return Figure("mean-by-percentile", "Mean response time by size percentile", caption, data, layout)
 
 
-def confidence_bands(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
+def confidence_bands(records: "Records", styles: dict[str, Style], mss: int) -> Figure | None:
     """Binned 95 % intervals as bands (Chen 2012, Fig. 4.10)."""
-    runs = max((run.height for _, _, run in _parts(records.select("discipline"), styles)), default=0)
+    parts = parts_of(records, styles, TIMED)
+    runs = max((len(flows["tcp"]) for _, _, flows in parts), default=0)
     samples = max(200, math.ceil(runs / points_each(CURVE_POINTS, len(styles))))
     data: list[dict[str, Any]] = []
-    for label, style, part in _parts(binned_ci(records, samples), styles):
+    for label, style, flows in parts:
+        part = curves.binned_ci(flows, samples)
+        if not len(part["flows"]):
+            continue
         x = kilobytes(part["size_packets"], mss)
         low, high = (figures_of(part[name]) for name in ("low_s", "high_s"))
         band: dict[str, Any] = {
@@ -159,7 +167,7 @@ def confidence_bands(records: pl.DataFrame, styles: dict[str, Style], mss: int) 
     return Figure("confidence", "Response time with 95 % confidence", caption, data, layout) if data else None
 
 
-def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def response_distribution(records: "Records", styles: dict[str, Style]) -> Figure | None:
     """Distribution of response times."""
     points = points_each(CURVE_POINTS, len(styles))
     data = [
@@ -171,7 +179,8 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
             "%{y:.2%} within %{x:.3~g} s",
             line={"color": style.colour, "dash": style.dash, "width": style.width, "shape": "hv"},
         )
-        for label, style, part in _parts(response_cdf(records, points), styles)
+        for label, style, flows in parts_of(records, styles, ("tcp", "finish_s", "response_time_s"))
+        if len((part := curves.response_cdf(flows, points))["share"])
     ]
     layout = {
         "xaxis": axis("response time (s)", True, values_of(data, "x")),
@@ -184,15 +193,22 @@ def response_distribution(records: pl.DataFrame, styles: dict[str, Style]) -> Fi
     return Figure("cdf", "Distribution of response times", caption, data, layout) if data else None
 
 
-def unfinished_sizes(records: pl.DataFrame, styles: dict[str, Style], mss: int) -> Figure | None:
+def unfinished_sizes(records: "Records", styles: dict[str, Style], mss: int) -> Figure | None:
     """Distribution of what unfinished transfers got through (Chen 2012, Fig. 4.8)."""
     data = []
     points = points_each(CURVE_POINTS, len(styles))
-    for label, style, part in _parts(incomplete(records), styles):
-        picked = np.unique(np.linspace(0, part.height - 1, min(part.height, points)).round().astype(int))
+    names = ("tcp", "finish_s", "delivered_bytes", "size_bytes", "size_packets")
+    parts = parts_of(records, styles, names)
+    least = max((curves.least_mss(flows) for _, _, flows in parts), default=1)
+    for label, style, flows in parts:
+        part = curves.incomplete(flows, least)
+        rows = len(part["flows"])
+        if not rows:
+            continue
+        picked = curves.distinct(np.linspace(0, rows - 1, min(rows, points)).round().astype(int))
         # A transfer that delivered nothing has no place on a logarithmic axis: it is drawn at half a packet.
-        x = kilobytes(part["delivered_packets"].cast(pl.Float64).clip(0.5).gather(picked), mss)
-        y = figures_of(part["share"].gather(picked))
+        x = kilobytes(part["delivered_packets"].astype(float).clip(0.5)[picked], mss)
+        y = figures_of(part["share"][picked])
         name = f"{label} ({part['flows'].sum():,})"
         data.append(
             curve(

@@ -1,13 +1,18 @@
 """Plots over time from the samples of the first replication: queue, flow table, progress of the largest transfers."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from mayfly.metrics.progress import PROGRESS_COLUMNS, largest_flows
+from mayfly.comparison.figures.runs import ArrayRuns, labels_of, parts_of
+from mayfly.metrics.curves import PROGRESS_COLUMNS, Columns, thinned
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, figures_of, points_each, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    Samples = pl.DataFrame | ArrayRuns
 
 SERIES_POINTS = 1000
 TABLE_POINTS = 250
@@ -19,29 +24,26 @@ _TABLE_FLOOR = 0.1
 _RANKS = ("solid", "dash", "dot")
 
 
-def _runs(samples: pl.DataFrame, styles: dict[str, Style], needed: str) -> list[tuple[str, Style, pl.DataFrame]]:
-    if needed not in samples.columns:
-        return []
-    if "replication" in samples.columns and samples.height:
-        samples = samples.filter(pl.col("replication") == pl.col("replication").min())
-    parts = ((label, style, samples.filter(pl.col("discipline") == label)) for label, style in styles.items())
-    return [(label, style, part.sort("time_s")) for label, style, part in parts if part[needed].count()]
+def _runs(
+    samples: "Samples", styles: dict[str, Style], needed: str, *more: str
+) -> list[tuple[str, Style, dict[str, Any]]]:
+    """Columns in the order of time of the first replication, of those that have any value of ``needed``."""
+    found = []
+    for label, style, part in parts_of(samples, styles, ("time_s", needed, *more), first=True):
+        if needed in part and not np.isnan(part[needed]).all():
+            order = np.argsort(part["time_s"], kind="stable")
+            found.append((label, style, {name: values[order] for name, values in part.items()}))
+    return found
 
 
-def _thinned(part: pl.DataFrame, names: list[str], points: int = SERIES_POINTS) -> pl.DataFrame:
+def _thinned(part: Columns, names: list[str], points: int = SERIES_POINTS) -> dict[str, Any]:
     """Average ``time_s`` and columns over equal counts of samples when there are more than ``points``."""
-    chosen = part.select("time_s", *names)
-    if chosen.height <= points:
-        return chosen
-    each = -(-chosen.height // points)
-    bucket = (pl.int_range(pl.len()) // each).alias("bucket")
-    return chosen.group_by(bucket, maintain_order=True).agg(pl.all().mean()).drop("bucket")
+    return thinned({name: part[name] for name in ("time_s", *names)}, points)
 
 
-def _highest(runs: list[tuple[str, Style, pl.DataFrame]], column: str) -> float:
+def _highest(runs: list[tuple[str, Style, dict[str, Any]]], column: str) -> float:
     """The largest value of any run, by which panels have the same scale."""
-    ends = (part[column].max() for _, _, part in runs)
-    return max((float(end) for end in ends if isinstance(end, int | float)), default=0.0)
+    return max((float(np.nanmax(part[column])) for _, _, part in runs), default=0.0)
 
 
 def _panels(labels: list[str], styles: dict[str, Style], x_title: str, y_title: str, highest: float) -> dict[str, Any]:
@@ -72,9 +74,7 @@ def _key(name: str, **more: Any) -> dict[str, Any]:
     return trace | {"hoverinfo": "skip"} | more
 
 
-def _area(
-    name: str, y_axis: str, part: pl.DataFrame, column: str, label: str, style: Style, alpha: float
-) -> dict[str, Any]:
+def _area(name: str, y_axis: str, part: Columns, column: str, label: str, style: Style, alpha: float) -> dict[str, Any]:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -92,17 +92,18 @@ def _area(
     }
 
 
-def queue_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def queue_evolution(samples: "Samples", styles: dict[str, Style]) -> Figure | None:
     """Backlog of the bottleneck over time, by class where there are classes (Chen 2012, Fig. 4.3)."""
-    runs = _runs(samples, styles, "backlog_packets")
+    runs = _runs(samples, styles, "backlog_packets", "high_backlog_packets")
     points = points_each(SERIES_POINTS, len(styles))
     data: list[dict[str, Any]] = []
     keys: dict[str, dict[str, Any]] = {}
     for place, (label, style, part) in enumerate(runs):
         y_axis = "y" if place == 0 else f"y{place + 1}"
-        if "high_backlog_packets" in part.columns and part["high_backlog_packets"].count():
-            low = (pl.col("backlog_packets") - pl.col("high_backlog_packets")).alias("low_backlog_packets")
-            thin = _thinned(part.with_columns(low), ["high_backlog_packets", "low_backlog_packets"], points)
+        high = part.get("high_backlog_packets")
+        if high is not None and not np.isnan(high).all():
+            part["low_backlog_packets"] = part["backlog_packets"] - high
+            thin = _thinned(part, ["high_backlog_packets", "low_backlog_packets"], points)
             layers = [("high priority", "high_backlog_packets", 0.85), ("low priority", "low_backlog_packets", 0.25)]
         else:
             thin, layers = _thinned(part, ["backlog_packets"], points), [("one queue", "backlog_packets", 0.45)]
@@ -120,16 +121,16 @@ def queue_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure |
     return Figure("queue", "Queue", caption, [*keys.values(), *data], layout, panels) if data else None
 
 
-def link_rates(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def link_rates(samples: "Samples", styles: dict[str, Style]) -> Figure | None:
     """Rate of a link that varies over time, and of the shapers before it."""
     data: list[dict[str, Any]] = []
     points = points_each(SERIES_POINTS, len(styles))
 
-    def curve_of(part: pl.DataFrame, column: str, name: str, style: Style, **more: Any) -> dict[str, Any]:
+    def curve_of(part: Columns, column: str, name: str, style: Style, **more: Any) -> dict[str, Any]:
         thin = _thinned(part, [column], points)
         line = {"color": style.colour, "dash": style.dash, "width": 1.2}
         curve = {"type": "scatter", "mode": "lines", "name": name, "x": figures_of(thin["time_s"]), "line": line}
-        rates = figures_of(thin[column].cast(pl.Float64) / 1e6)
+        rates = figures_of(thin[column].astype(float) / 1e6)
         return curve | {"y": rates, "hovertemplate": "%{y:.4~g} Mbit/s at %{x:.5~g} s"} | more
 
     for _, _, part in _runs(samples, styles, "link_rate_bps")[:1]:
@@ -144,7 +145,7 @@ def link_rates(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure | None
     return Figure("link-rate", "Rate of the link", caption, data, layout) if data else None
 
 
-def flow_table_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Figure | None:
+def flow_table_evolution(samples: "Samples", styles: dict[str, Style]) -> Figure | None:
     """Entries of the flow table over time (Chen 2012, Fig. 4.6)."""
     data = []
     points = points_each(TABLE_POINTS, len(styles))
@@ -186,30 +187,34 @@ def flow_table_evolution(samples: pl.DataFrame, styles: dict[str, Style]) -> Fig
 
 
 def largest_progress(
-    samples: pl.DataFrame, records: pl.DataFrame, styles: dict[str, Style], largest: list[int] | None
+    samples: "Samples", records: "Samples", styles: dict[str, Style], largest: list[int] | None
 ) -> Figure | None:
     """Delivered bytes of the three largest transfers since the start of each (Chen 2012, Fig. 4.11)."""
-    ids = largest or largest_flows(records)
-    starts = dict(records.filter(pl.col("flow_id").is_in(ids)).select("flow_id", "start_s").iter_rows())
-    finishes = {
-        (row[0], row[1]): row[2]
-        for row in records.filter(pl.col("flow_id").is_in(ids), pl.col("replication") == records["replication"].min())
-        .select("discipline", "flow_id", "finish_s")
-        .iter_rows()
-    }
-    runs = _runs(samples, styles, PROGRESS_COLUMNS[0])
+    ids = largest or _largest(records)
+    starts: dict[int, float] = {}
+    finishes: dict[tuple[str, int], float] = {}
+    ordered = {label: styles[label] for label in labels_of(records) if label in styles}
+    for _, _, flows in parts_of(records, ordered, ("flow_id", "start_s")):
+        for row in np.flatnonzero(np.isin(flows["flow_id"], ids)):
+            starts[int(flows["flow_id"][row])] = float(flows["start_s"][row])
+    for label, _, flows in parts_of(records, ordered, ("flow_id", "finish_s"), first=True):
+        for row in np.flatnonzero(np.isin(flows["flow_id"], ids)):
+            finishes[label, int(flows["flow_id"][row])] = float(flows["finish_s"][row])
+    runs = _runs(samples, styles, *PROGRESS_COLUMNS)
     points = points_each(SERIES_POINTS, len(styles))
     data: list[dict[str, Any]] = []
     keys: dict[str, dict[str, Any]] = {}
     for place, (label, style, part) in enumerate(runs):
         for rank, (flow_id, column) in enumerate(zip(ids, PROGRESS_COLUMNS, strict=False)):
-            if flow_id not in starts or column not in part.columns:
+            if flow_id not in starts or column not in part:
                 continue
-            finish_s = finishes.get((label, flow_id))
-            alive = part.filter(pl.col(column).is_not_null(), pl.col("time_s") >= starts[flow_id])
-            if finish_s is not None:
-                alive = alive.filter(pl.col("time_s").shift(1, fill_value=-1.0) <= finish_s)
-            if alive.height:
+            kept = ~np.isnan(part[column]) & (part["time_s"] >= starts[flow_id])
+            alive = {name: part[name][kept] for name in ("time_s", column)}
+            finish_s = finishes.get((label, flow_id), np.nan)
+            if not np.isnan(finish_s):
+                before = np.concatenate([[-1.0], alive["time_s"][:-1]])[: len(alive["time_s"])]
+                alive = {name: values[before <= finish_s] for name, values in alive.items()}
+            if len(alive["time_s"]):
                 name = ("largest", "second", "third")[rank] + f" (flow {flow_id})"
                 thin = _thinned(alive, [column], points)
                 data.append(_progress(name, place, rank, thin, column, starts[flow_id], style) | {"meta": label})
@@ -226,8 +231,17 @@ def largest_progress(
     return Figure("progress", title, caption, [*keys.values(), *data], layout, panels) if data else None
 
 
+def _largest(records: "Samples") -> list[int]:
+    """Of a table of the library for tables, where the summary does not name them."""
+    if isinstance(records, ArrayRuns):
+        return []
+    from mayfly.metrics.progress import largest_flows
+
+    return largest_flows(records)
+
+
 def _progress(
-    name: str, place: int, rank: int, part: pl.DataFrame, column: str, start_s: float, style: Style
+    name: str, place: int, rank: int, part: Columns, column: str, start_s: float, style: Style
 ) -> dict[str, Any]:
     return {
         "type": "scatter",
@@ -236,8 +250,8 @@ def _progress(
         "legendgroup": name,
         "showlegend": False,
         "yaxis": "y" if place == 0 else f"y{place + 1}",
-        "x": [0.0, *figures_of(part["time_s"].to_numpy() - start_s)],
-        "y": [0.0, *figures_of(part[column].to_numpy() / 1e6)],
+        "x": [0.0, *figures_of(part["time_s"] - start_s)],
+        "y": [0.0, *figures_of(part[column] / 1e6)],
         "line": {"color": style.colour, "dash": _RANKS[rank], "width": 2},
         "hovertemplate": f"{name}: %{{y:.4~g}} MB after %{{x:.4~g}} s<extra></extra>",
     }
