@@ -52,6 +52,38 @@ pub(crate) fn as_far(
     normal: &mut Normal,
     stream: &mut Stream,
 ) -> Option<[bool; 2]> {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has what the function is compiled for.
+        #[allow(unsafe_code)]
+        return unsafe { as_far_by_four(law, count, far, room, normal, stream) };
+    }
+    found(law, count, far, room, normal, stream)
+}
+
+/// The same by processors that take four numbers at once.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn as_far_by_four(
+    law: &Law,
+    count: usize,
+    far: (f64, f64),
+    room: &mut Room,
+    normal: &mut Normal,
+    stream: &mut Stream,
+) -> Option<[bool; 2]> {
+    found(law, count, far, room, normal, stream)
+}
+
+#[inline(always)]
+fn found(
+    law: &Law,
+    count: usize,
+    far: (f64, f64),
+    room: &mut Room,
+    normal: &mut Normal,
+    stream: &mut Stream,
+) -> Option<[bool; 2]> {
     match *law {
         Law::Exponential([mean]) => {
             exponentials(count, stream, room);
@@ -184,6 +216,7 @@ fn told(room: &mut Room, skipped: usize, far: (f64, f64), tails: impl Fn(f64) ->
 }
 
 /// Values of mean 1.
+#[inline(always)]
 fn exponentials(count: usize, stream: &mut Stream, room: &mut Room) {
     room.values.clear();
     room.values.extend((0..count).map(|_| 1.0 - stream.uniform()));
@@ -193,6 +226,7 @@ fn exponentials(count: usize, stream: &mut Stream, room: &mut Room) {
     }
 }
 
+#[inline(always)]
 fn normals(count: usize, normal: &mut Normal, stream: &mut Stream, room: &mut Room) {
     room.pairs.clear();
     room.values.clear();
@@ -224,6 +258,7 @@ fn mixed_normals(count: usize, normal: &mut Normal, stream: &mut Stream, room: &
 }
 
 /// The values of pairs; that of the last one which is not asked for is kept, to its last digit.
+#[inline(always)]
 fn paired(count: usize, normal: &mut Normal, room: &mut Room) {
     room.below.clear();
     room.below.extend(room.pairs.iter().map(|[_, _, square]| *square));
@@ -260,6 +295,7 @@ fn most(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
+#[inline(always)]
 fn mean_of(values: &[f64]) -> f64 {
     let mut sums = [0.0; LANES];
     added(&mut sums, values, |value| value);
@@ -275,6 +311,7 @@ fn mixed(share: f64, one: (f64, f64), two: (f64, f64)) -> (f64, f64) {
 }
 
 /// Shape and logarithm of the scale of the likeliest Weibull law of values with these logarithms, whose shape is near 1.
+#[inline(always)]
 fn weibull(values: &[f64], high: f64, weights: &mut Vec<f64>) -> Option<(f64, f64)> {
     let mean = mean_of(values);
     let mut shape = 1.0;
@@ -306,27 +343,21 @@ fn weibull(values: &[f64], high: f64, weights: &mut Vec<f64>) -> Option<(f64, f6
     None
 }
 
-/// As [`crate::mixtures`]; None where the rounds might end elsewhere.
-fn rounds(mut round: impl FnMut() -> f64) -> Option<()> {
-    let mut before = f64::NEG_INFINITY;
-    for _ in 0..ROUNDS {
-        let likelihood = round();
-        let gain = likelihood - before;
-        if gain.is_nan() || (gain - SETTLED).abs() < NEAR_SETTLED {
-            return None;
-        }
-        if gain < SETTLED {
-            return Some(());
-        }
-        before = likelihood;
+/// Whether rounds end here, as in [`crate::mixtures`]; None where they might end elsewhere.
+#[inline(always)]
+fn settled(likelihood: f64, before: &mut f64) -> Option<bool> {
+    let gain = likelihood - *before;
+    if gain.is_nan() || (gain - SETTLED).abs() < NEAR_SETTLED {
+        return None;
     }
-    Some(())
+    *before = likelihood;
+    Some(gain < SETTLED)
 }
 
 /// As there: from the difference of the logarithms of the densities of both parts at each value, and the larger of them,
 /// sums of what `take` makes of each value and the shares of both parts in it, and the mean of the logarithms of the
 /// likelihoods. Each loop is of one kind, and short enough that what it writes is still near.
-#[inline]
+#[inline(always)]
 fn belonging<const SUMS: usize>(
     values: &[f64],
     of: impl Fn(f64) -> (f64, f64),
@@ -380,7 +411,7 @@ fn belonging<const SUMS: usize>(
 }
 
 /// Adds values to the sums of their lanes.
-#[inline]
+#[inline(always)]
 fn added(sums: &mut [f64; LANES], values: &[f64], of: impl Fn(f64) -> f64) {
     let (parts, rest) = values.as_chunks::<LANES>();
     for part in parts {
@@ -391,10 +422,12 @@ fn added(sums: &mut [f64; LANES], values: &[f64], of: impl Fn(f64) -> f64) {
     sums[0] += rest.iter().copied().map(of).sum::<f64>();
 }
 
+#[inline(always)]
 fn two_exponentials(values: &[f64], start: [f64; 3]) -> Option<[f64; 3]> {
     let floor = LEAST_SHARE * values.len() as f64;
     let (mut weights, mut means) = ([start[0], 1.0 - start[0]], [start[1], start[2]]);
-    rounds(|| {
+    let mut before = f64::NEG_INFINITY;
+    for _ in 0..ROUNDS {
         let logs = [0, 1].map(|part: usize| weights[part].ln() - means[part].ln());
         let rates = means.map(|mean| 1.0 / mean);
         let densities = |x: f64| (logs[0] - x * rates[0], logs[1] - x * rates[1]);
@@ -403,17 +436,21 @@ fn two_exponentials(values: &[f64], start: [f64; 3]) -> Option<[f64; 3]> {
         let counts = [one.max(floor), two.max(floor)];
         means = [(first / counts[0]).max(TINY), (second / counts[1]).max(TINY)];
         weights = counts.map(|count| count / (counts[0] + counts[1]));
-        likelihood
-    })?;
+        if settled(likelihood, &mut before)? {
+            break;
+        }
+    }
     Some([weights[0], means[0], means[1]])
 }
 
+#[inline(always)]
 fn two_lognormals(logs: &[f64], start: [f64; 5]) -> Option<[f64; 5]> {
     let floor = LEAST_SHARE * logs.len() as f64;
     let least = narrowest_square(logs);
     let (mut weights, mut mus) = ([start[0], 1.0 - start[0]], [start[1], start[3]]);
     let mut squares = [start[2], start[4]].map(|sigma| (sigma * sigma).max(least));
-    rounds(|| {
+    let mut before = f64::NEG_INFINITY;
+    for _ in 0..ROUNDS {
         let heights =
             [0, 1].map(|part: usize| weights[part].ln() - 0.5 * (2.0 * std::f64::consts::PI * squares[part]).ln());
         let rates = squares.map(|square| 0.5 / square);
@@ -436,7 +473,9 @@ fn two_lognormals(logs: &[f64], start: [f64; 5]) -> Option<[f64; 5]> {
             let square = second - 2.0 * moved * first + moved * moved * zeroth;
             (mus[part], squares[part]) = (mu, (square / counts[part]).max(least));
         }
-        likelihood
-    })?;
+        if settled(likelihood, &mut before)? {
+            break;
+        }
+    }
     Some([weights[0], mus[0], squares[0].sqrt(), mus[1], squares[1].sqrt()])
 }

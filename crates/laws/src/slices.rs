@@ -30,6 +30,7 @@ const TAYLOR: [f64; 14] = [
 ];
 
 /// The exponential of each value, none of which is above 0.
+#[inline(always)]
 pub(crate) fn exp_of_negatives(values: &mut [f64]) {
     for value in values {
         *value = exp_of_negative(*value);
@@ -52,6 +53,7 @@ pub(crate) fn exp_of_negative(x: f64) -> f64 {
 }
 
 /// The logarithm of each value: normal numbers above 0.
+#[inline(always)]
 pub(crate) fn logs(values: &mut [f64]) {
     const MANTISSA: u64 = (1 << 52) - 1;
     const ONE: u64 = 1023 << 52;

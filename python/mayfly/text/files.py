@@ -3,12 +3,11 @@
 import glob
 import os
 import secrets
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.durable import UNFINISHED, clear_abandoned, flushed, in_use
@@ -79,8 +78,15 @@ def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         with complete(path) as partial:
             yield partial
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except Exception as error:
+        if not isinstance(error, (OSError, *_of_tables())):
+            raise
         raise MayflyError(f"{printable(path)}: cannot be written: {first_line(error)}") from None
+
+
+def _of_tables() -> tuple[type[Exception], ...]:
+    """Errors of the library for tables, where something has imported it."""
+    return (sys.modules["polars"].exceptions.PolarsError,) if "polars" in sys.modules else ()
 
 
 LARGEST_TEXT = 10 << 20
@@ -151,6 +157,8 @@ def without_panics() -> Iterator[None]:
     polars.exceptions.ComputeError
         The native code panicked.
     """
+    import polars as pl
+
     told = os.dup(2)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     try:
