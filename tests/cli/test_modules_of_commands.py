@@ -70,7 +70,10 @@ COMMANDS = {
     "model sampling --p 0.02 --at 10,50 --json": NUMBERS | {"scipy"},
     "workload formats --json": FRAMES | {"numpy"},
     "profile OFFICE --connections --out OUT --json": LISTED,
-    "profile OFFICE --bootstrap 0 --out OUT --json": FRAMES | {"numpy"},
+    "profile OFFICE --out OUT --json": LISTED | {"numpy"},
+    "profile OFFICE --internal 10.10.0.0/24 --bin 5s --bootstrap 0 --out OUT --json": LISTED | {"numpy"},
+    "profile OFFICE --out OUT": LISTED | {"numpy", "rich"},
+    "profile OFFICE --bootstrap 0 --trains --out OUT --json": FRAMES | {"numpy"},
 }
 """Libraries by command; of every other command by what it does."""
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from invocation import mayfly_here
 from packets import FAR, NEAR, write_udp
@@ -13,6 +14,7 @@ from mayfly.profile.link import BAND, guess_link, plateau_rate
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import named, run_many
+from mayfly.workload.capture import opener_is_near
 
 ROOT = Path(__file__).parents[2]
 OFFICE = ROOT / "captures" / "office.pcap.gz"
@@ -130,8 +132,9 @@ def test_the_profile_says_when_the_link_is_full_and_by_whom():
     found = profile([OFFICE], internal=["10.10.0.0/24"], bootstrap=0)
     link = found.document()["link"]
     down = link["directions"]["down"]
-    volumes = found.traffic.volumes["wire_bytes"].to_numpy()
-    assert down["bytes"] == volumes[~found.traffic.up].sum()
+    near = opener_is_near(found.sides.internal).alias("near")
+    volumes = found.connections.volumes.join(found.frame.select("connection_id", near), on="connection_id")
+    assert down["bytes"] == volumes.filter((pl.col("side") == "opener") != pl.col("near"))["wire_bytes"].sum()
     assert down["bytes"] + link["directions"]["up"]["bytes"] == found.document()["dataset"]["bytes"]
     assert down["busiest"]["bps"] <= link["guess"]["down"]["rate_high_bps"]
     shares = [row["share"] for row in link["hosts"]]

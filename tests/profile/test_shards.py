@@ -115,7 +115,7 @@ def test_other_captures_are_read_as_by_one_process(tmp_path):
 
 def test_windows_are_as_wide_as_those_of_one_process(tmp_path, monkeypatch):
     for most in (20_000, 3_000, 500):
-        monkeypatch.setattr("mayfly.workload.connections.MOST_VOLUMES", most)
+        monkeypatch.setattr("mayfly.profile.table.MOST_VOLUMES", most)
         same_profile([OFFICE], here(5, tmp_path))
 
 

@@ -30,6 +30,8 @@ pub struct Options {
     pub max_packets: usize,
     /// Rows kept of what was carried when, see [`Capture::volumes`].
     pub max_volumes: usize,
+    /// Volumes stand in the order of time where they come so, which saves dealing them out by connection.
+    pub volumes_in_time: bool,
     /// What a transfer is compared with.
     pub ideal: Ideal,
 }
@@ -48,6 +50,7 @@ impl Default for Options {
             pauses: false,
             max_packets: 0,
             max_volumes: 0,
+            volumes_in_time: false,
             ideal: Ideal::default(),
         }
     }

@@ -22,7 +22,8 @@ pub struct Capture {
     pub trains: Vec<Train>,
     /// Packets of UDP flows, and data packets of TCP with new bytes, by connection and time.
     pub packets: Vec<Packet>,
-    /// What each direction of a connection carried in each window with traffic, by connection and time.
+    /// What each direction of a connection carried in each window with traffic, by connection and time; or by time alone
+    /// ([`Options::volumes_in_time`]).
     pub volumes: Vec<Volume>,
     /// Packets read, skipped and evicted, and the time range.
     pub counts: Counts,
@@ -45,6 +46,7 @@ pub trait Leaving {
 pub(crate) struct Tabled<'a, 'b> {
     pub(crate) table: Table,
     ideal: Ideal,
+    volumes_in_time: bool,
     leaving: Option<&'a mut (dyn Leaving + 'b)>,
 }
 
@@ -77,7 +79,8 @@ impl<'a, 'b> Tabled<'a, 'b> {
     pub(crate) fn of(options: &Options, leaving: Option<&'a mut (dyn Leaving + 'b)>) -> Self {
         let table = Table::with_limits(options.max_flows, options.max_trains);
         let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
-        Tabled { table: table.leaving(leaving.is_some()), ideal: options.ideal, leaving }
+        let (ideal, volumes_in_time) = (options.ideal, options.volumes_in_time);
+        Tabled { table: table.leaving(leaving.is_some()), ideal, volumes_in_time, leaving }
     }
 
     /// Passes on what the table has given up.
@@ -98,7 +101,7 @@ impl<'a, 'b> Tabled<'a, 'b> {
     /// What it came to, with what was counted.
     pub(crate) fn finish(self, mut counts: Counts) -> Capture {
         (counts.evicted, counts.unanswered) = (self.table.evicted(), self.table.unanswered());
-        let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal);
+        let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal, self.volumes_in_time);
         counts.trains_left_out = finished.trains_left_out;
         counts.packets_left_out = finished.packets_left_out;
         counts.volume_width_ns = finished.volume_width_ns;

@@ -12,6 +12,8 @@ mod fit;
 mod law;
 mod mixtures;
 mod normal;
+mod quick;
+mod slices;
 
 pub use bootstrap::bootstrap_p;
 pub use distance::distances;

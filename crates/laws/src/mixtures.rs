@@ -12,13 +12,13 @@ use crate::law::Law;
 /// onto one value makes the likelihood infinite (Hathaway 1985).
 const NARROWEST: f64 = 0.01;
 /// Least mean of an exponential law.
-const TINY: f64 = 1e-300;
+pub(crate) const TINY: f64 = 1e-300;
 /// Most rounds.
-const ROUNDS: usize = 500;
+pub(crate) const ROUNDS: usize = 500;
 /// Least weight of a part: one that no value belongs to keeps its place.
-const LEAST_SHARE: f64 = 1e-9;
+pub(crate) const LEAST_SHARE: f64 = 1e-9;
 /// Gain of log-likelihood per value at which the rounds end.
-const SETTLED: f64 = 1e-8;
+pub(crate) const SETTLED: f64 = 1e-8;
 /// Values of which the logarithm is taken at once.
 const AT_ONCE: usize = 512;
 
@@ -67,6 +67,11 @@ pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, square.sqrt())
 }
 
+/// Least square of the deviation of a lognormal of the mixture.
+pub(crate) fn narrowest_square(logs: &[f64]) -> f64 {
+    (NARROWEST * mean_and_deviation(logs).1).powi(2)
+}
+
 fn floored(sums: [f64; 2], n: usize) -> [f64; 2] {
     sums.map(|sum| sum.max(LEAST_SHARE * n as f64))
 }
@@ -100,7 +105,7 @@ pub(crate) fn two_exponentials(values: &[f64], start: Option<&[f64; 3]>) -> Law 
 }
 
 pub(crate) fn two_lognormals(logs: &[f64], start: Option<&[f64; 5]>) -> Law {
-    let least = (NARROWEST * mean_and_deviation(logs).1).powi(2);
+    let least = narrowest_square(logs);
     // The first half is the larger one of an odd number.
     let halves = [&logs[..logs.len().div_ceil(2)], &logs[logs.len().div_ceil(2)..]].map(mean_and_deviation);
     let (mut weights, mut mus, mut squares) = match start {

@@ -46,7 +46,7 @@ pub fn normal_quantile(p: f64) -> f64 {
 }
 
 /// Draws normal values by pairs (Marsaglia 1962).
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Normal {
     kept: Option<f64>,
 }
@@ -57,16 +57,39 @@ impl Normal {
         if let Some(kept) = self.kept.take() {
             return kept;
         }
+        let pair = Normal::pair(stream);
+        self.keep(&pair);
+        pair[0] * factor(pair[2])
+    }
+
+    /// The value that is kept, which is kept no longer.
+    pub(crate) fn take(&mut self) -> Option<f64> {
+        self.kept.take()
+    }
+
+    /// Keeps the second value of a pair.
+    #[inline]
+    pub(crate) fn keep(&mut self, [_, y, square]: &[f64; 3]) {
+        self.kept = Some(y * factor(*square));
+    }
+
+    /// A point within the circle, and the square of its distance from the middle.
+    #[inline]
+    pub(crate) fn pair(stream: &mut Stream) -> [f64; 3] {
         loop {
             let (x, y) = (2.0 * stream.uniform() - 1.0, 2.0 * stream.uniform() - 1.0);
             let square = x * x + y * y;
             if square < 1.0 && square > 0.0 {
-                let factor = (-2.0 * square.ln() / square).sqrt();
-                self.kept = Some(y * factor);
-                return x * factor;
+                return [x, y, square];
             }
         }
     }
+}
+
+/// What makes normal values of a pair.
+#[inline]
+fn factor(square: f64) -> f64 {
+    (-2.0 * square.ln() / square).sqrt()
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 /// What a host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Multicast, broadcast or unspecified.
-    Nobody,
+pub enum Kind {
     /// Beyond the site.
     Remote,
+    /// Multicast, broadcast or unspecified.
+    Nobody,
     /// Of the site.
     Server,
     /// Of the site.

@@ -11,8 +11,10 @@ mod hosts;
 mod networks;
 mod sites;
 mod tally;
+mod traffic;
 
-pub use classes::Class;
+pub use classes::{Class, Kind};
 pub use networks::{Network, NotNetwork};
 pub use sites::{FoundBy, NoHost, Roles, Sites, Unsited};
 pub use tally::{Tally, UNANSWERED};
+pub use traffic::{ByConnection, Measure, Row, Rows, Traffic};

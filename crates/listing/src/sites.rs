@@ -147,12 +147,16 @@ impl Sites {
 
     /// The class of a connection between two of its hosts.
     pub fn class_of(&self, opener: IpAddr, responder: IpAddr) -> Class {
-        let kind = |address: IpAddr| match self.local.get(&address) {
+        class_of(self.kind_of(opener), self.kind_of(responder))
+    }
+
+    /// What one of its hosts is.
+    pub fn kind_of(&self, address: IpAddr) -> Kind {
+        match self.local.get(&address) {
             Some(kind) => *kind,
             None if within(address, &self.nobody) => Kind::Nobody,
             None => Kind::Remote,
-        };
-        class_of(kind(opener), kind(responder))
+        }
     }
 
     /// Hosts of the site.

@@ -123,6 +123,7 @@ impl ReadOptions {
             pauses: self.pauses,
             max_packets: self.max_packets,
             max_volumes: self.max_volumes,
+            volumes_in_time: false,
             ideal: Ideal { initial_window: self.initial_window, delayed_ack: self.delayed_ack },
         })
     }

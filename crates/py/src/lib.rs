@@ -11,6 +11,7 @@ mod laws;
 mod listing;
 mod metrics;
 mod output;
+mod profiled;
 mod replay;
 mod rows;
 mod runs;
@@ -50,6 +51,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<listing::CaptureListing>()?;
     module.add_function(wrap_pyfunction!(listing::list_capture, module)?)?;
     module.add_function(wrap_pyfunction!(listing::list_shards, module)?)?;
+    module.add_class::<profiled::CaptureProfile>()?;
+    module.add_class::<profiled::LinkTraffic>()?;
+    module.add_function(wrap_pyfunction!(profiled::profile_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(profiled::write_columns, module)?)?;
     module.add_function(wrap_pyfunction!(shards::split_capture, module)?)?;
     module.add_function(wrap_pyfunction!(shards::read_shard, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;

@@ -28,10 +28,15 @@ use crate::table::{Table, as_json};
 /// Connections that were read, before they are written.
 #[pyclass]
 pub struct CaptureListing {
-    tally: Tally,
-    sites: Sites,
-    told: String,
+    found: Found,
     rows: Rows,
+}
+
+/// What was counted of connections, and whose their hosts are.
+pub(crate) struct Found {
+    tally: Tally,
+    pub(crate) sites: Sites,
+    told: String,
 }
 
 /// Where the connections are.
@@ -131,7 +136,7 @@ pub fn list_shards(
     CaptureListing::of(tally, internal.as_deref(), told, Rows::Shards(shards))
 }
 
-fn networks(texts: Option<Vec<String>>) -> PyResult<Option<Vec<Network>>> {
+pub(crate) fn networks(texts: Option<Vec<String>>) -> PyResult<Option<Vec<Network>>> {
     let parsed = |text: &String| text.parse::<Network>().map_err(|error| PyValueError::new_err(error.0));
     texts.map(|texts| texts.iter().map(parsed).collect::<PyResult<Vec<_>>>()).transpose()
 }
@@ -162,6 +167,16 @@ fn counted(tally: &mut Tally, batch: &RecordBatch) -> io::Result<()> {
 
 impl CaptureListing {
     fn of(tally: Tally, internal: Option<&[Network]>, told: String, rows: Rows) -> PyResult<CaptureListing> {
+        Ok(CaptureListing { found: Found::of(tally, internal, told)?, rows })
+    }
+}
+
+impl Found {
+    /// Of connections that were counted; `told` is what was read, as JSON.
+    ///
+    /// # Errors
+    /// `ValueError` as [`list_capture`].
+    pub(crate) fn of(tally: Tally, internal: Option<&[Network]>, told: String) -> PyResult<Found> {
         let sites = Sites::of(&tally, internal).map_err(|none| match none {
             Unsited::File(error) => of_system(error),
             Unsited::NoHost(none) => match as_json(&(none.seen, none.more)) {
@@ -169,14 +184,11 @@ impl CaptureListing {
                 Err(error) => error,
             },
         })?;
-        Ok(CaptureListing { tally, sites, told, rows })
+        Ok(Found { tally, sites, told })
     }
-}
 
-#[pymethods]
-impl CaptureListing {
-    /// What was read and found, as JSON: `lost` connections, which were answered and are in no row; `counts`; of `dataset` and `site` what a profile has.
-    fn answer(&self) -> PyResult<String> {
+    /// See [`CaptureListing::answer`].
+    pub(crate) fn answer(&self, lost: u64) -> PyResult<String> {
         let number = |name: &str, value: u64| (name.to_owned(), Json::from(value));
         let mut dataset = Map::new();
         let connections: u64 = self.tally.by_protocol.iter().sum();
@@ -197,8 +209,16 @@ impl CaptureListing {
         let roles = self.sites.roles;
         site.extend([number("server", roles.server), number("client", roles.client), number("unknown", roles.unknown)]);
         let counts = serde_json::from_str(&self.told).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let lost = if let Rows::Held { lost, .. } = self.rows { lost } else { 0 };
         as_json(&Answer { lost, counts, dataset, site })
+    }
+}
+
+#[pymethods]
+impl CaptureListing {
+    /// What was read and found, as JSON: `lost` connections, which were answered and are in no row; `counts`; of `dataset` and `site` what a profile has.
+    fn answer(&self) -> PyResult<String> {
+        let lost = if let Rows::Held { lost, .. } = self.rows { lost } else { 0 };
+        self.found.answer(lost)
     }
 
     /// Writes the table of connections as Parquet, `counts` (JSON) with it; the rows that left early come first.
@@ -282,14 +302,28 @@ impl CaptureListing {
 
     fn classes(&self, batch: &RecordBatch) -> io::Result<Vec<Class>> {
         let (openers, responders) = (addresses(batch, "opener")?, addresses(batch, "responder")?);
-        Ok(openers.into_iter().zip(responders).map(|(one, two)| self.sites.class_of(one, two)).collect())
+        Ok(openers.into_iter().zip(responders).map(|(one, two)| self.found.sites.class_of(one, two)).collect())
     }
 
     fn batch(&self, serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
-        let class = |row: &Connection| self.sites.class_of(row.opener.address, row.responder.address);
-        let classes: Vec<Class> = rows.iter().map(class).collect();
-        with_classes(&rows_of(serials, rows)?, &classes)
+        batch_of(&self.found.sites, serials, rows)
     }
+}
+
+/// Connections with their numbers and classes.
+pub(crate) fn batch_of(sites: &Sites, serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
+    let class = |row: &Connection| sites.class_of(row.opener.address, row.responder.address);
+    let classes: Vec<Class> = rows.iter().map(class).collect();
+    with_classes(&rows_of(serials, rows)?, &classes)
+}
+
+/// Writes connections as [`CaptureListing::write`] does.
+pub(crate) fn write_batch(path: &Path, rows: &RecordBatch, counts: &str) -> io::Result<()> {
+    let mut out = Groups::create(path, rows.schema(), metadata(counts)?, FORM)?;
+    for at in (0..rows.num_rows()).step_by(BATCH) {
+        out.write(&rows.slice(at, BATCH.min(rows.num_rows() - at)))?;
+    }
+    out.close()
 }
 
 /// Rows with the classes before what both directions have together.

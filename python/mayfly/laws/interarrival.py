@@ -224,5 +224,11 @@ def quantile_pairs(fit: Fitted, gaps: Floats | Sequence[float], points: int = 99
     >>> law.round(3).tolist(), measured.tolist()
     ([1.617], [2.0])
     """
+    p, measured = quantiles_at(gaps, points)
+    return fit.quantiles(p), measured
+
+
+def quantiles_at(gaps: Floats | Sequence[float], points: int) -> tuple[Floats, Floats]:
+    """The probabilities of :func:`quantile_pairs`, and what is measured at them, each of shape (points,)."""
     p = np.arange(1, points + 1) / (points + 1)
-    return fit.quantiles(p), np.quantile(np.asarray(gaps, dtype=float), p)
+    return p, np.quantile(np.asarray(gaps, dtype=float), p)

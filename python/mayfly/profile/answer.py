@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
 from mayfly.arrays import Floats
 from mayfly.profile.classes import composition, directions
 from mayfly.profile.distributions import (
+    Sample,
     carried_by_largest,
     gaps_within,
     positive,
     retransmission,
-    samples,
+    sampled,
     summaries,
     summary,
     unseen,
@@ -26,18 +25,19 @@ from mayfly.profile.distributions import (
 from mayfly.profile.fitting import BOOTSTRAP, Fit, differ, fits_document, fits_of
 from mayfly.profile.link import LinkGuess, link_guess
 from mayfly.profile.listing import CONNECTIONS, TRAINS, Listing, listing
-from mayfly.profile.load import across_bins, bin_width, load_by_class, load_document, totals
+from mayfly.profile.load import Loads, across_bins, bin_width, load_document, loads_by_class, totals
 from mayfly.profile.overview import overview
 from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, periods_of
-from mayfly.profile.ratios import host_traffic, ratios_document
+from mayfly.profile.ratios import HostTraffic, ratios_document, traffic_of_hosts
 from mayfly.profile.round_trips import round_trips_document
 from mayfly.profile.sides import Sides
 from mayfly.profile.table import Connections
-from mayfly.profile.traffic import Traffic, traffic_of
-from mayfly.text.folder import filled, write_table
-from mayfly.workload.capture import near_side
+from mayfly.profile.traffic import Traffic, near_side, traffic_of
+from mayfly.text.folder import filled
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mayfly.profile.shards import Sharding
 
 FITTED = ("size_bytes", "gap_s", "duration_s")
@@ -56,14 +56,16 @@ class Profile(Listing):
 
     Parameters
     ----------
-    connections, frame, sides, roles, roles_from
+    connections, columns, sides, roles, roles_from
         Of the :class:`mayfly.profile.listing.Listing`.
     bin_s : float
         Width of a bin of the load, s.
-    load, hosts : polars.DataFrame
-        Of :func:`mayfly.profile.load.load_by_class` and :func:`mayfly.profile.ratios.host_traffic`.
-    samples : dict of polars.DataFrame
-        Of :func:`mayfly.profile.distributions.samples`.
+    loads : Loads
+        Of :func:`mayfly.profile.load.loads_by_class`.
+    host_traffic : HostTraffic
+        Of :func:`mayfly.profile.ratios.traffic_of_hosts`.
+    sampled : dict of Sample
+        Of :func:`mayfly.profile.distributions.sampled`.
     periods : list of Period
         Of the load of all classes over whole bins.
     fits : dict of list of Fit
@@ -75,20 +77,35 @@ class Profile(Listing):
     """
 
     bin_s: float
-    load: pl.DataFrame
-    hosts: pl.DataFrame
-    samples: dict[str, pl.DataFrame]
+    loads: Loads
+    host_traffic: HostTraffic
+    sampled: dict[str, Sample]
     periods: list[Period]
     fits: dict[str, list[Fit]]
     not_fitted: dict[str, dict[str, str]]
     traffic: Traffic | None
     guess: LinkGuess | None
 
+    @cached_property
+    def load(self) -> pl.DataFrame:
+        """Load as :func:`mayfly.profile.load.load_by_class` returns it."""
+        return self.loads.frame
+
+    @cached_property
+    def hosts(self) -> pl.DataFrame:
+        """Traffic of hosts as :func:`mayfly.profile.ratios.host_traffic` returns it."""
+        return self.host_traffic.frame
+
+    @cached_property
+    def samples(self) -> dict[str, pl.DataFrame]:
+        """Values of each measure as :func:`mayfly.profile.distributions.samples` returns them."""
+        return {name: sample.frame for name, sample in self.sampled.items()}
+
     def _shown(self) -> list[Any]:
         from mayfly.show.notebook import steps
         from mayfly.text.readable import rate_text
 
-        rates = [float(rate_bps) for rate_bps in totals(self.load, "class")["all"]]
+        rates = [float(rate_bps) for rate_bps in totals(self.loads, "class")["all"]]
         title = f"Bits per second in bins of {self.bin_s:g} s"
         drawn = [steps(title, rates, self.bin_s, rate_text(max(rates)))] if len(rates) > 1 else []
         return [*drawn, *super()._shown()]
@@ -105,34 +122,31 @@ class Profile(Listing):
 
     @cached_property
     def _document(self) -> dict[str, Any]:
-        frame = self.frame
-        sizes = self.samples["size_bytes"]["value"].to_numpy()
-        starts = self.load["start_s"].unique().sort().to_numpy()
-        gaps = gaps_within(frame, "side") | gaps_within(frame, "class")
+        table, values = self.columns, {name: sample.values for name, sample in self.sampled.items()}
+        gaps = gaps_within(table, "side") | gaps_within(table, "class")
         return {
             **super().document(),
-            "link": overview(frame, self.connections.volumes, self.traffic, self.guess),
-            "composition": composition(frame),
-            "directions": directions(frame, self.sides, self.roles),
-            "load": load_document(self.load, self.bin_s, across_bins(frame, self.bin_s)),
-            "periods": {"tests": TESTS, "found": periods_document(self.periods, starts, self.bin_s)},
-            "size_bytes": summaries(self.samples["size_bytes"])
-            | {"carried_by_largest_5_percent": carried_by_largest(sizes)},
-            "packets": summaries(self.samples["packets"]),
-            "duration_s": summaries(self.samples["duration_s"]) | unseen(frame),
-            "gap_s": {"all": summary(self.samples["gap_s"]["value"].to_numpy())}
-            | {name: summary(values) for name, values in gaps.items()},
-            "rtt_s": summaries(self.samples["rtt_s"]),
-            "round_trips": round_trips_document(frame),
-            "retransmission": retransmission(frame),
+            "link": overview(table, self.traffic, self.guess),
+            "composition": composition(table),
+            "directions": directions(table, self.sides, self.roles),
+            "load": load_document(self.loads, self.bin_s, across_bins(table, self.bin_s)),
+            "periods": {"tests": TESTS, "found": periods_document(self.periods, self.loads.starts, self.bin_s)},
+            "size_bytes": summaries(self.sampled["size_bytes"])
+            | {"carried_by_largest_5_percent": carried_by_largest(values["size_bytes"])},
+            "packets": summaries(self.sampled["packets"]),
+            "duration_s": summaries(self.sampled["duration_s"]) | unseen(table),
+            "gap_s": {"all": summary(values["gap_s"])} | {name: summary(of) for name, of in gaps.items()},
+            "rtt_s": summaries(self.sampled["rtt_s"]),
+            "round_trips": round_trips_document(table),
+            "retransmission": retransmission(table),
             "fits": {name: fits_document(fits, self.fitted(name)) for name, fits in self.fits.items()},
             "not_fitted": {name: reasons for name, reasons in self.not_fitted.items() if reasons},
-            "hosts": ratios_document(self.hosts),
+            "hosts": ratios_document(self.host_traffic),
         }
 
     def fitted(self, name: str) -> Floats:
         """Values of a measure that laws are fitted to: those above 0."""
-        return positive(self.samples[name]["value"].to_numpy())[0]
+        return positive(self.sampled[name].values)[0]
 
     def tables(self) -> Sequence[object]:
         """What the terminal shows first: sentences and tables of at most 40 lines with what follows."""
@@ -178,7 +192,7 @@ class Profile(Listing):
             write_profile_page(partial / "report.html", self)
             (partial / "profile.json").write_text(json.dumps(self.document(), allow_nan=False), encoding="utf-8")
             self.fill(partial)
-            write_table(self.hosts, partial / "hosts.parquet")
+            self.host_traffic.write(partial / "hosts.parquet")
         return {name.partition(".")[0]: os.path.join(folder, name) for name in names}
 
 
@@ -245,14 +259,14 @@ def profile(
         sharding=sharding,
         progress=part(0, 0.5),
     )
-    read, frame, sides, roles = listed.connections, listed.frame, listed.sides, listed.roles
+    read, table, sides, roles = listed.connections, listed.columns, listed.sides, listed.roles
     bin_s = bin_width(read.duration_s) if bin_s is None else bin_s
-    load = load_by_class(frame, read.duration_s, bin_s)
-    values = samples(frame)
+    load = loads_by_class(table, read.duration_s, bin_s)
+    values = sampled(table)
     fits: dict[str, list[Fit]] = {}
     not_fitted: dict[str, dict[str, str]] = {}
     for place, name in enumerate(FITTED):
-        usable = positive(values[name]["value"].to_numpy())[0]
+        usable = positive(values[name].values)[0]
         if len(usable) >= FEWEST and not differ(usable):
             not_fitted[name] = {"every law": "all values are equal"}
         elif len(usable) >= FEWEST:
@@ -265,12 +279,12 @@ def profile(
     if read.duration_s % bin_s and len(whole) > 1:
         whole = whole[:-1]
     periods = periods_of(whole) if len(whole) >= SHORTEST else []
-    of_hosts = host_traffic(frame, sides, roles)
+    of_hosts = traffic_of_hosts(table, sides, roles)
     traffic = _traffic(read, sides)
-    guess = None if traffic is None else link_guess(read.frame, traffic)
+    guess = None if traffic is None else link_guess(read.columns, traffic)
     return Profile(
         read,
-        frame,
+        table,
         sides,
         roles,
         listed.roles_from,
@@ -287,16 +301,16 @@ def profile(
 
 
 def _traffic(read: Connections, sides: Sides) -> Traffic | None:
-    if read.volumes is None:
+    if read.carried is None:
         return None
-    # Whole sites are told apart for the tables of hosts; a link may lie inside one.
-    near, found_by = (sides.internal, "given") if sides.how == "given" else near_side(read.frame)
+    near, found_by, crossing = near_side(read.columns, sides)
     return traffic_of(
-        read.frame,
-        read.volumes,
+        read.columns,
+        read.carried,
         width_s=read.counts["volume_width_s"],
         duration_s=read.duration_s,
         near=near,
         found_by=found_by,
         whole=not read.counts["volumes_left_out"],
+        crossing=crossing,
     )

@@ -8,11 +8,16 @@ by reason.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import numpy as np
 
+from mayfly.arrays import Integers
+from mayfly.profile.columns import Table, columns_of, sums_at
 from mayfly.profile.sides import Sides
+
+if TYPE_CHECKING:
+    import polars as pl
 
 CLASSES = ("lc-rp", "ls-rp", "lc-ls", "ls-ls", "other")
 """Local client and remote peer, local server and remote peer, local client and local server, two local servers."""
@@ -45,6 +50,8 @@ def classified(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> p
         ``bytes`` and ``packets`` in both directions, and ``mature``: data came, and the connection got beyond its
         set-up.
     """
+    import polars as pl
+
     kinds = {host: "nobody" for host in sides.nobody}
     kinds |= {host: "remote" for host in sides.external}
     kinds |= {host: roles.get(host, "unknown") for host in sides.internal}
@@ -93,12 +100,12 @@ _INSIDE = ("server", "client", "unknown")
 _RULES = _rules()
 
 
-def composition(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def composition(frame: Table) -> list[dict[str, Any]]:
     """Connections, bytes and packets of each class: Table 8.2.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Of :func:`classified`.
 
     Returns
@@ -108,11 +115,23 @@ def composition(frame: pl.DataFrame) -> list[dict[str, Any]]:
         ``side``, ``reason``, the :data:`MEASURES`, for each its ``_share`` of all and ``_share_of_side`` (None of
         nothing). The four classes of the paper are always there.
     """
-    found = frame.group_by("class", "side", "reason").agg(
-        pl.len().cast(pl.Int64).alias("connections"), pl.col("bytes").sum(), pl.col("packets").sum()
-    )
+    table = columns_of(frame)
+    words = [table.words(name) for name in ("class", "side", "reason")]
+    places: Integers = np.zeros(table.height, dtype=np.int64)
+    for column in words:
+        places = places * (len(column.names) + 1) + column.codes
+    _, first, group = np.unique(places, return_index=True, return_inverse=True)
+    sums = [sums_at(group, values, len(first)) for values in (1, table["bytes"], table["packets"])]
+    rows = {
+        key: dict(zip(MEASURES, counts, strict=True))
+        for *key_words, counts in zip(
+            *(column.of(first).listed() for column in words),
+            zip(*(sum_.tolist() for sum_ in sums), strict=True),
+            strict=True,
+        )
+        for key in [tuple(key_words)]
+    }
     always = [(name, "external" if name.endswith("rp") else "internal", None) for name in CLASSES[:4]]
-    rows = {(row["class"], row["side"], row["reason"]): row for row in found.iter_rows(named=True)}
     others = sorted((key for key in rows if key[0] == "other"), key=lambda key: (SIDES.index(key[1]), key[2]))
     listed = [
         {"class": key[0], "side": key[1], "reason": key[2]}
@@ -139,12 +158,12 @@ def share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def directions(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> dict[str, Any]:
+def directions(frame: Table, sides: Sides, roles: Mapping[str, str]) -> dict[str, Any]:
     """Bytes and packets by direction: Fig. 8.1.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Of :func:`classified`.
     sides, roles
         As there.
@@ -157,56 +176,45 @@ def directions(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> d
         counts ``immature`` connections, ``other`` ones and their bytes. Without ``other`` and immature connections,
         as in the paper.
     """
-    ends = ("opener", "responder")
-    counted = (f"{end}_{name}" for end in ends for name in ("wire_bytes", "packets"))
-    frame = frame.select("class", "side", "mature", *ends, *counted, "bytes", "packets")
-    near = [host for host in sides.internal]
-    clients = [host for host in near if roles.get(host) == "client"]
-    kept = frame.filter(pl.col("mature") & (pl.col("class") != "other"))
+    table = columns_of(frame)
+    classes, side, mature = table.words("class"), table.words("side"), table["mature"]
+    kept = mature & ~classes.are("other")
+    opener = table.words("opener")
+    near = opener.among(sides.internal)
+    clients = opener.among(host for host in sides.internal if roles.get(host) == "client")
     # The end whose sending is "up": the site of external traffic, the client of internal traffic.
-    up_is_opener = (
-        pl.when(pl.col("side") == "external")
-        .then(pl.col("opener").is_in(near))
-        .otherwise(pl.col("opener").is_in(clients))
-    )
-    name = (
-        pl.when(pl.col("class") == "ls-ls")
-        .then(pl.lit("internal servers"))
-        .otherwise(pl.col("side") + " " + pl.when(pl.col("up")).then(pl.lit("up")).otherwise(pl.lit("down")))
-    )
-    halves = pl.concat(
-        kept.select(
-            "class",
-            "side",
-            (up_is_opener == pl.lit(sender == "opener")).alias("up"),
-            pl.col(f"{sender}_wire_bytes").alias("bytes"),
-            pl.col(f"{sender}_packets").alias("packets"),
-        )
-        for sender in ("opener", "responder")
-    )
-    summed = halves.group_by(name.alias("name")).agg(pl.col("bytes").sum(), pl.col("packets").sum())
-    found = {row["name"]: row for row in summed.iter_rows(named=True)}
+    up_is_opener = np.where(side.are("external"), near, clients)
+    servers = classes.are("ls-ls")
     parts = ("external up", "external down", "internal up", "internal down", "internal servers")
+    sums = {measure: dict.fromkeys(parts, 0) for measure in ("bytes", "packets")}
+    for sender in ("opener", "responder"):
+        up = up_is_opener == (sender == "opener")
+        for part in parts:
+            where, _, way = part.partition(" ")
+            rows = kept & side.are(where) & (servers if way == "servers" else ~servers & (up == (way == "up")))
+            for measure, column in (("bytes", "wire_bytes"), ("packets", "packets")):
+                sums[measure][part] += int(table[f"{sender}_{column}"][rows].sum())
     answer: dict[str, Any] = {}
-    for measure in ("bytes", "packets"):
-        values = {part: found.get(part, {}).get(measure, 0) for part in parts}
+    for measure, values in sums.items():
         whole = sum(values.values())
         answer[measure] = {part: {measure: value, "share": share(value, whole)} for part, value in values.items()}
-    immature = frame.filter(~pl.col("mature"))
-    other = frame.filter(pl.col("mature") & (pl.col("class") == "other"))
     answer["left_out"] = {
-        what: {"connections": part.height, "bytes": part["bytes"].sum(), "packets": part["packets"].sum()}
-        for what, part in (("immature", immature), ("other", other))
+        what: {
+            "connections": int(rows.sum()),
+            "bytes": int(table["bytes"][rows].sum()),
+            "packets": int(table["packets"][rows].sum()),
+        }
+        for what, rows in (("immature", ~mature), ("other", mature & classes.are("other")))
     }
     return answer
 
 
-def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s: float | None) -> dict[str, Any]:
+def dataset(frame: Table, sides: Sides, duration_s: float, first_epoch_s: float | None) -> dict[str, Any]:
     """What was captured: a column of Table 8.1.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Of :func:`classified`.
     sides : Sides
         Of the hosts.
@@ -224,15 +232,15 @@ def dataset(frame: pl.DataFrame, sides: Sides, duration_s: float, first_epoch_s:
     from datetime import UTC, datetime
 
     began = None if first_epoch_s is None else datetime.fromtimestamp(first_epoch_s, UTC)
-    protocols = frame["protocol"].value_counts()
-    by_protocol = dict(protocols.iter_rows())
+    table = columns_of(frame)
+    protocols = table.words("protocol")
     return {
         "date": None if began is None else began.strftime("%Y-%m-%d %H:%M:%S"),
         "duration_s": duration_s,
-        "connections": frame.height,
-        **{name: by_protocol.get(name, 0) for name in ("tcp", "udp", "icmp")},
-        "bytes": frame["bytes"].sum(),
-        "packets": frame["packets"].sum(),
+        "connections": table.height,
+        **{name: int(protocols.are(name).sum()) for name in ("tcp", "udp", "icmp")},
+        "bytes": int(table["bytes"].sum()),
+        "packets": int(table["packets"].sum()),
         "local_hosts": len(sides.internal),
         "remote_hosts": len(sides.external),
     }

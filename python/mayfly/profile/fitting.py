@@ -18,7 +18,7 @@ import numpy as np
 from mayfly import _native
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
-from mayfly.laws.interarrival import quantile_pairs
+from mayfly.laws.interarrival import quantiles_at
 from mayfly.profile.laws import LAWS
 from mayfly.text.files import first_line
 
@@ -227,8 +227,10 @@ def bootstrap_p(name: str, values: Floats, samples: int, rng: np.random.Generato
 def fits_document(fits: Sequence[Fit], values: Floats, points: int = 49) -> list[dict[str, Any]]:
     """The fits for JSON, the best first, each with the points of its QQ plot (quantiles of law and values)."""
     rows = []
+    # Quantiles of the values are the same beside every law.
+    shares, measured = quantiles_at(values, points)
     for fit in fits:
-        law, measured = quantile_pairs(fit, values, points)
+        law = fit.quantiles(shares)
         names = ("law", "parameters", "mean", "log_likelihood", "aic", "ks", "ks_p", "ad", "ad_p", "tested")
         rows.append({name: getattr(fit, name) for name in names})
         finite = np.isfinite(law)

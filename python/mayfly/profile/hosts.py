@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.profile.sides import ROLES as ROLES
 from mayfly.profile.sides import Sides
-
-ROLES = ("server", "client")
-"""What a host can be."""
+from mayfly.profile.sides import counted as counted
 
 
 def answered() -> pl.Expr:
@@ -88,9 +86,3 @@ def roles_by_balance(frame: pl.DataFrame, sides: Sides) -> dict[str, str]:
     both = opened.join(taken, on="host", how="full", coalesce=True).fill_null(0)
     rows = both.filter(pl.col("host").is_in(list(sides.internal))).iter_rows(named=True)
     return {row["host"]: "server" if row["in"] > row["out"] else "client" for row in rows}
-
-
-def counted(roles: Mapping[str, str], sides: Sides) -> dict[str, int]:
-    """How many hosts of the site have each role, or none."""
-    inside = [roles.get(host, "unknown") for host in sides.internal]
-    return {role: inside.count(role) for role in (*ROLES, "unknown")}

@@ -53,8 +53,8 @@ class Mixture:
     parts: tuple[Family, ...]
 
     def _sum(self, name: str, x: Floats) -> Floats:
-        pairs = zip(self.weights, self.parts, strict=True)
-        result: Floats = np.sum([weight * getattr(part, name)(x) for weight, part in pairs], axis=0)
+        first, *rest = (weight * getattr(part, name)(x) for weight, part in zip(self.weights, self.parts, strict=True))
+        result: Floats = sum(rest, first)
         return result
 
     def cdf(self, x: Floats) -> Floats:

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.profile.traffic import DIRECTIONS, Traffic, traffic_of
+from mayfly.profile.columns import Columns, Table, begins_of, columns_of
+from mayfly.profile.traffic import DIRECTIONS, Loads, Traffic, opener_is_near, traffic_of
 from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
-from mayfly.workload.capture import opener_is_near
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Windows in which a plateau is looked for, the narrowest first."""
@@ -221,16 +220,17 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     networks = None if internal is None else networks_of(internal)
     reading = read_captures(capture, ReadOptions(max_volumes=MOST_VOLUMES))
     frame = reading.connections
+    table = columns_of(frame)
     near = internal_hosts(frame) if networks is None else hosts_of_site(frame, networks)
     traffic = traffic_of(
-        frame,
+        table,
         reading.volumes,
         width_s=reading.counts["volume_width_s"],
         duration_s=reading.counts["duration_s"],
         near=frozenset(near),
         whole=not reading.counts["volumes_left_out"],
     )
-    return link_guess(frame, traffic)
+    return link_guess(table, traffic)
 
 
 def guessed_link(
@@ -271,12 +271,12 @@ def guessed_link(
     return rate, buffer, guess
 
 
-def link_guess(frame: pl.DataFrame, traffic: Traffic) -> LinkGuess:
+def link_guess(frame: Table, traffic: Traffic) -> LinkGuess:
     """Guess a link from what crossed it.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Connections.
     traffic : Traffic
         Of the same.
@@ -285,34 +285,35 @@ def link_guess(frame: pl.DataFrame, traffic: Traffic) -> LinkGuess:
     -------
     LinkGuess
     """
-    return LinkGuess(*(_of_direction(frame, traffic, direction) for direction in DIRECTIONS))
+    table = columns_of(frame)
+    return LinkGuess(*(_of_direction(table, traffic, direction) for direction in DIRECTIONS))
 
 
 @dataclass(frozen=True)
 class _Plateau:
     width_s: float
     rate_bps: float
-    windows: pl.DataFrame
-    """Those at the plateau: ``window`` and ``bps``."""
+    windows: Loads
+    """Those at the plateau."""
 
     by_acks: bool
 
 
-def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> DirectionGuess:
-    sent = sent_by_tcp(frame, traffic.near, direction)
+def _of_direction(table: Columns, traffic: Traffic, direction: str) -> DirectionGuess:
+    sent = sent_by_tcp(table, traffic.near, direction)
     again, lost_after = sent.again, sent.lost_after
     second = max(1.0, traffic.width_s)
-    busiest = traffic.loads(direction, second)["bps"].max()
-    none = DirectionGuess(direction, busiest if isinstance(busiest, float) else None, lost=again)
+    loads = traffic.loads(direction, second).bps
+    none = DirectionGuess(direction, float(loads.max()) if len(loads) else None, lost=again)
     if not traffic.whole or traffic.width_s > WIDTHS_S[-1]:
         return _with(none, why="the capture holds too many connections to tell its load by the second")
-    if not traffic.went(direction).any():
+    if not traffic.rows(direction):
         return _with(none, why="no packet went that way")
     plateau = _plateau_of(traffic, direction, sent)
     if plateau is None:
         return _with(none, why="the load never stays at one value for long, as that of a full link does")
     waits = _waits(traffic, plateau)
-    full_s = plateau.width_s * plateau.windows.height
+    full_s = plateau.width_s * len(plateau.windows.bps)
     held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
     longest = float(np.quantile(waits, 0.9)) if len(waits) else 0.0
     if longest < LEAST_WAIT_S and (again or 0.0) < LEAST_LOST:
@@ -321,7 +322,7 @@ def _of_direction(frame: pl.DataFrame, traffic: Traffic, direction: str) -> Dire
     kept = 1.0 if plateau.by_acks else 1 - lost_after
     rate = plateau.rate_bps * kept
     packet_bps = 8 * PACKET_BYTES / plateau.width_s
-    low, high = (float(x) * kept for x in np.quantile(plateau.windows["bps"].to_numpy(), (0.05, 0.95)))
+    low, high = (float(x) * kept for x in np.quantile(plateau.windows.bps, (0.05, 0.95)))
     found = _with(
         none,
         rate_bps=rate,
@@ -350,13 +351,22 @@ def _plateau_of(traffic: Traffic, direction: str, sent: Sent) -> _Plateau | None
         for width_s in WIDTHS_S:
             if width_s < 2 * traffic.width_s or traffic.duration_s / width_s < LEAST_WINDOWS:
                 continue
+            largest = traffic.largest_load(direction, width_s, acknowledged=by_acks)
+            if too_narrow(width_s, largest * (sent.wire_over_payload if by_acks else 1.0)):
+                continue
             loads = traffic.loads(direction, width_s)
             if by_acks:
-                loads = traffic.acknowledged(direction, width_s).with_columns(pl.col("bps") * sent.wire_over_payload)
-            rate = plateau_rate(loads["bps"].to_numpy(), width_s, ABOVE_OF_ACKS if by_acks else ABOVE)
+                acknowledged = traffic.acknowledged(direction, width_s)
+                loads = Loads(acknowledged.windows, acknowledged.bps * sent.wire_over_payload)
+            rate = plateau_rate(loads.bps, width_s, ABOVE_OF_ACKS if by_acks else ABOVE)
             if rate is not None:
-                return _Plateau(width_s, rate, loads.filter((pl.col("bps") - rate).abs() <= BAND * rate), by_acks)
+                return _Plateau(width_s, rate, loads.kept(np.abs(loads.bps - rate) <= BAND * rate), by_acks)
     return None
+
+
+def too_narrow(width_s: float, bps: float) -> bool:
+    """Whether a packet is more than half the band of a load in windows of a width, and so of every smaller one."""
+    return 8 * PACKET_BYTES / width_s > bps * BAND
 
 
 def plateau_rate(loads_bps: Floats, width_s: float, most_above: float = ABOVE) -> float | None:
@@ -385,10 +395,17 @@ def plateau_rate(loads_bps: Floats, width_s: float, most_above: float = ABOVE) -
     >>> plateau_rate(np.concatenate([rising, full]), 0.1), plateau_rate(rising, 0.1)
     (10000000.0, None)
     """
-    ordered = np.sort(loads_bps[loads_bps > 0])
-    if len(ordered) < LEAST_WINDOWS:
+    loads_bps = loads_bps[loads_bps > 0]
+    if len(loads_bps) < LEAST_WINDOWS:
         return None
-    candidates = np.unique(ordered[ordered >= ordered[-1] / 3])
+    largest = float(loads_bps.max())
+    if too_narrow(width_s, largest):
+        return None
+    # No band of a candidate reaches lower.
+    ordered = np.sort(loads_bps[loads_bps >= largest / 3 * (1 - 4 * BAND)])
+    # Of an ordered array; `numpy.unique` imports masked arrays for it.
+    candidates = ordered[ordered >= ordered[-1] / 3]
+    candidates = candidates[begins_of(candidates)]
     if len(candidates) > 2000:
         candidates = candidates[np.linspace(0, len(candidates) - 1, 2000).astype(int)]
 
@@ -431,12 +448,12 @@ class Sent:
     tcp_share: float
 
 
-def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Sent:
+def sent_by_tcp(frame: Table, near: frozenset[str], direction: str) -> Sent:
     """Sum up what TCP sent in a direction.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Connections.
     near : frozenset of str
         Addresses on the near side.
@@ -449,17 +466,15 @@ def sent_by_tcp(frame: pl.DataFrame, near: frozenset[str], direction: str) -> Se
     """
     ends = ("opener", "responder")
     names = ("data_packets", "retransmits", "lost_before", "wire_bytes", "payload_bytes")
-    ways = frame.select(
-        "protocol", *(f"{end}_{name}" for end in ends for name in names), opener_near=opener_is_near(near)
-    )
+    table = columns_of(frame)
+    tcp, opener_near = table.words("protocol").are("tcp"), opener_is_near(table, near)
     sums = dict.fromkeys(names, 0)
     whole = 0
     for end in ends:
-        sent = ways.filter(pl.col("opener_near") == ((end == "opener") == (direction == "up")))
-        whole += int(sent[f"{end}_wire_bytes"].sum())
-        tcp = sent.filter(pl.col("protocol") == "tcp")
+        sent = opener_near == ((end == "opener") == (direction == "up"))
+        whole += int(table[f"{end}_wire_bytes"][sent].sum())
         for name in names:
-            sums[name] += int(tcp[f"{end}_{name}"].sum())
+            sums[name] += int(table[f"{end}_{name}"][sent & tcp].sum())
     data = sums["data_packets"]
     return Sent(
         (sums["retransmits"] + sums["lost_before"]) / data if data else None,
@@ -473,7 +488,7 @@ def _waits(traffic: Traffic, plateau: _Plateau) -> Floats:
     """Least wait in each short window at the plateau, at whichever side of the tap it is larger, s."""
     width_s = max(WAIT_S, 2 * traffic.width_s)
     best = np.zeros(0)
-    for waits in traffic.waits(width_s, plateau.windows["window"].to_numpy(), plateau.width_s).values():
+    for waits in traffic.waits(width_s, plateau.windows.windows, plateau.width_s).values():
         if len(waits) >= LEAST_WINDOWS and (not len(best) or np.median(waits) > np.median(best)):
             best = waits
     return best

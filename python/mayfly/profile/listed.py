@@ -149,7 +149,7 @@ def listed(
     counts["stopped"] = stopped if counts["stopped"] else None
     sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
     if not told["dataset"]["connections"]:
-        from mayfly.workload.connections import why_nothing
+        from mayfly.workload.left_out import why_nothing
 
         raise MayflyError(f"{', '.join(sources)}: no connection to profile: {why_nothing(counts)}")
     if progress is not None:
@@ -167,7 +167,7 @@ def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.T
     try:
         rows = _native.list_capture(names, options, look, networks, left, most_hosts())
     except ValueError as error:
-        raise MayflyError(_refusal(str(error), networks)) from None
+        raise MayflyError(refusal(str(error), networks)) from None
     except OSError as error:
         raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
     look.end()
@@ -183,7 +183,7 @@ def _rows_of_shards(names: list[str], networks: list[str] | None, sharding: Shar
         rows = _native.list_shards(read.folders, told_of(read), networks)
     except ValueError as error:
         read.place.remove()
-        raise MayflyError(_refusal(str(error), networks)) from None
+        raise MayflyError(refusal(str(error), networks)) from None
     except OSError as error:
         read.place.remove()
         raise MayflyError(f"{read.place.name}: shards that were read are damaged: {error}") from None
@@ -196,7 +196,7 @@ def _date(first_epoch_s: float | None) -> str | None:
     return None if first_epoch_s is None else datetime.fromtimestamp(first_epoch_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _refusal(told: str, networks: Sequence[str] | None) -> str:
+def refusal(told: str, networks: Sequence[str] | None) -> str:
     """One line; a list is that of the networks that were seen where no host is in those that were given."""
     if networks is None or not told.startswith("["):
         return " ".join(told.split())

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import numpy as np
 
+from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.profile.classes import classified, dataset
-from mayfly.profile.hosts import counted, read_hosts, roles_by_balance
-from mayfly.profile.sides import Sides, sides_of
-from mayfly.profile.table import Connections, read_connections
+from mayfly.profile.classes import dataset
+from mayfly.profile.columns import Columns, columns_of, hosts_of_ends
+from mayfly.profile.sides import Sides, counted
+from mayfly.profile.table import Connections, names_of, read_connections, read_profiled
 from mayfly.show.notebook import Result
-from mayfly.text.folder import filled, write_table
-from mayfly.workload import connections as kept
-from mayfly.workload.connections import write_connections
+from mayfly.text.folder import filled
+from mayfly.workload.left_out import why_nothing
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mayfly.profile.shards import Sharding
 
 CONNECTIONS, TRAINS = "connections.parquet", "trains.parquet"
@@ -34,7 +38,7 @@ class Listing(Result):
     ----------
     connections : Connections
         As read.
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    columns : Columns, shape (n_connections, n_columns)
         Of :func:`mayfly.profile.classes.classified`.
     sides : Sides
         Of the hosts.
@@ -45,15 +49,20 @@ class Listing(Result):
     """
 
     connections: Connections
-    frame: pl.DataFrame
+    columns: Columns
     sides: Sides
     roles: Mapping[str, str]
     roles_from: str
 
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The connections with their classes as a table."""
+        return self.columns.frame
+
     def _in_short(self) -> str:
         names = [os.path.basename(source) for source in self.connections.sources]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        return f"{names[0]}{more}, {self.frame.height:,} connections in {self.connections.duration_s:.4g} s"
+        return f"{names[0]}{more}, {self.columns.height:,} connections in {self.connections.duration_s:.4g} s"
 
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON: ``captures``, ``counts``, ``dataset`` and ``site`` of ``profile.json``."""
@@ -61,7 +70,7 @@ class Listing(Result):
         return {
             "captures": list(read.sources),
             "counts": read.counts,
-            "dataset": dataset(self.frame, self.sides, read.duration_s, read.first_epoch_s),
+            "dataset": dataset(self.columns, self.sides, read.duration_s, read.first_epoch_s),
             "site": {
                 "found_by": self.sides.how,
                 "networks": list(self.sides.networks),
@@ -107,7 +116,17 @@ class Listing(Result):
 
     def fill(self, folder: os.PathLike[str]) -> None:
         """Write the files into a folder that is there."""
-        write_connections(self.frame, self.connections.counts, os.path.join(folder, CONNECTIONS))
+        path, read = os.path.join(folder, CONNECTIONS), self.connections.carried
+        if isinstance(read, _native.CaptureProfile):
+            try:
+                read.write(path, json.dumps(self.connections.counts))
+            except OSError as error:
+                raise MayflyError(f"{path}: {error}") from None
+            return
+        from mayfly.text.folder import write_table
+        from mayfly.workload import connections as kept
+
+        kept.write_connections(self.frame, self.connections.counts, path)
         if self.connections.trains is not None:
             write_table(self.connections.trains, os.path.join(folder, TRAINS), metadata=kept.TRAINS.metadata())
 
@@ -147,15 +166,50 @@ def listing(
     >>> found.frame.height, found.document()["site"]["networks"]
     (707, ['10.10.0.0/24'])
     """
+    if not isinstance(captures, Connections) and volumes and hosts is None and model is None and not trains:
+        names, tables = names_of(captures)
+        if not tables and sharding is None:
+            read, site = read_profiled(names, internal)
+            if progress is not None:
+                progress(1.0)
+            return _told(read, site)
     if isinstance(captures, Connections):
         read = captures
     else:
         read = read_connections(captures, progress=progress, trains=trains, volumes=volumes, sharding=sharding)
-    if not read.frame.height:
-        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile: {kept.why_nothing(read.counts)}")
+    from mayfly.profile.classes import classified
+    from mayfly.profile.sides import sides_of
+
+    _refuse_nothing(read)
     sides = sides_of(read.frame, internal)
     roles, roles_from = _roles(read.frame, sides, hosts, model)
-    return Listing(read, classified(read.frame, sides, roles), sides, roles, roles_from)
+    return Listing(read, columns_of(classified(read.frame, sides, roles)), sides, roles, roles_from)
+
+
+def _refuse_nothing(read: Connections) -> None:
+    if not read.columns.height:
+        raise MayflyError(f"{', '.join(read.sources)}: no connection to profile: {why_nothing(read.counts)}")
+
+
+KINDS = ("remote", "nobody", "server", "client", "unknown")
+"""What a host is, as the compiled module counts it."""
+
+
+def _told(read: Connections, site: Mapping[str, Any]) -> Listing:
+    """The listing of captures whose classes the compiled module tells."""
+    _refuse_nothing(read)
+    assert isinstance(read.carried, _native.CaptureProfile)
+    hosts, _, _ = hosts_of_ends(read.columns)
+    kinds = np.frombuffer(read.carried.kinds(hosts), np.uint8).tolist()
+    by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for host, kind in zip(hosts, kinds, strict=True):
+        by_kind[KINDS[kind]].append(host)
+    inside = [*by_kind["server"], *by_kind["client"], *by_kind["unknown"]]
+    parts = (frozenset(inside), frozenset(by_kind["remote"]), frozenset(by_kind["nobody"]))
+    roles = {host: kind for kind in ("server", "client") for host in by_kind[kind]}
+    return Listing(
+        read, read.columns, Sides(*parts, site["found_by"], tuple(site["networks"])), roles, site["roles_from"]
+    )
 
 
 def _roles(
@@ -165,6 +219,8 @@ def _roles(
     model: str | os.PathLike[str] | None,
 ) -> tuple[dict[str, str], str]:
     """Roles of the hosts of the site, and where they come from."""
+    from mayfly.profile.hosts import read_hosts, roles_by_balance
+
     if hosts is None and model is None:
         return roles_by_balance(frame, sides), "balance"
     known = {} if hosts is None else dict(hosts) if isinstance(hosts, Mapping) else read_hosts(hosts)

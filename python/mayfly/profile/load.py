@@ -8,15 +8,20 @@ lost or made. What this can get wrong is bounded by the bytes of the directions 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import CLASSES, SIDES, share
+from mayfly.profile.columns import Columns, Table, columns_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BIN_S = 300.0
 """Width of a bin in the paper, s."""
@@ -61,7 +66,43 @@ SENT = ("packets", "wire_bytes", "first_s", "last_s")
 """What is spread of each direction, and over which time."""
 
 
-def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = None) -> pl.DataFrame:
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """Load of groups of connections in bins.
+
+    Parameters
+    ----------
+    starts, covered : numpy.ndarray, shape (n_bins,)
+        Start of each bin and how much of it the capture covers, s.
+    groups : sequence of tuple of str
+        Class and side of each group, in the order they come.
+    bytes, packets : sequence of numpy.ndarray of int, shape (n_groups, n_bins)
+        What each sent.
+    """
+
+    starts: Floats
+    covered: Floats
+    groups: Sequence[tuple[str, str]]
+    bytes: Sequence[Integers]
+    packets: Sequence[Integers]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The same as a table, as :func:`load_by_class` returns it."""
+        import polars as pl
+
+        parts = [
+            pl.DataFrame(
+                {"start_s": self.starts, "covered_s": self.covered, "class": name, "side": side}
+                | {"bytes": sent, "packets": packets}
+            )
+            for (name, side), sent, packets in zip(self.groups, self.bytes, self.packets, strict=True)
+        ]
+        kinds = {"start_s": pl.Float64, "covered_s": pl.Float64, "class": pl.String, "side": pl.String}
+        return pl.concat(parts) if parts else pl.DataFrame(schema=kinds | {"bytes": pl.Int64, "packets": pl.Int64})
+
+
+def load_by_class(frame: Table, duration_s: float, bin_s: float | None = None) -> pl.DataFrame:
     """Bytes and packets of each class in each bin.
 
     Parameters
@@ -91,44 +132,45 @@ def load_by_class(frame: pl.DataFrame, duration_s: float, bin_s: float | None = 
     >>> load["bytes"].sum(), load["packets"].sum(), load["start_s"].n_unique()
     (56918367, 71390, 8)
     """
+    return loads_by_class(columns_of(frame), duration_s, bin_s).frame
+
+
+def loads_by_class(table: Columns, duration_s: float, bin_s: float | None = None) -> Loads:
+    """The same as arrays."""
     bin_s = bin_width(duration_s) if bin_s is None else bin_s
     if not (np.isfinite(bin_s) and bin_s > 0):
         raise MayflyError(f"bin = {bin_s} s: must be above 0")
-    begin = _begin(frame)
+    begin = _begin(table)
     bins = max(int(np.ceil(duration_s / bin_s)), 1)
     if bins > MAX_BINS:
         raise MayflyError(f"bin = {bin_s} s: must be at least {duration_s / MAX_BINS:.3g} s, for {MAX_BINS} bins")
-    starts = begin + bin_s * np.arange(bins)
+    starts: Floats = begin + bin_s * np.arange(bins, dtype=float)
     covered = np.minimum(starts + bin_s, begin + duration_s) - starts
-    parts = []
-    sent_columns = [f"{end}_{name}" for end in ("opener", "responder") for name in SENT]
-    for (name, side), group in frame.select("class", "side", *sent_columns).group_by(
-        "class", "side", maintain_order=True
-    ):
-        sums = {what: np.zeros(bins, dtype=np.int64) for what in ("bytes", "packets")}
+    classes, side = table.words("class"), table.words("side")
+    sums: dict[tuple[str, str], dict[str, Integers]] = {}
+    group = classes.codes.astype(np.int64) * len(side.names) + side.codes
+    codes, first_rows = np.unique(group, return_index=True)
+    # Groups in the order they come.
+    for code, row in sorted(zip(codes.tolist(), first_rows.tolist(), strict=True), key=lambda pair: pair[1]):
+        key = (classes.names[classes.codes[row]], side.names[side.codes[row]])
+        sums[key] = {what: np.zeros(bins, dtype=np.int64) for what in ("bytes", "packets")}
         for sender in ("opener", "responder"):
-            sent = group.filter(pl.col(f"{sender}_packets") > 0)
-            first, last = ((sent[f"{sender}_{end}"].to_numpy() - begin) / bin_s for end in ("first_s", "last_s"))
+            rows = np.flatnonzero((group == code) & (table[f"{sender}_packets"] > 0))
+            first, last = ((table[f"{sender}_{end}"][rows] - begin) / bin_s for end in ("first_s", "last_s"))
             for what, column in (("bytes", "wire_bytes"), ("packets", "packets")):
-                sums[what] += spread(first, last, sent[f"{sender}_{column}"].to_numpy(), bins)
-        parts.append(pl.DataFrame({"start_s": starts, "covered_s": covered, "class": name, "side": side} | sums))
-    return pl.concat(parts) if parts else pl.DataFrame(schema=_SCHEMA)
+                sums[key][what] += spread(first, last, table[f"{sender}_{column}"][rows], bins)
+    return Loads(
+        starts,
+        covered,
+        list(sums),
+        [found["bytes"] for found in sums.values()],
+        [found["packets"] for found in sums.values()],
+    )
 
 
-def _begin(frame: pl.DataFrame) -> float:
+def _begin(table: Columns) -> float:
     """Start of the first bin: 0, or the first packet where the file is out of order."""
-    first = frame["start_s"].min()
-    return min(first, 0.0) if isinstance(first, float) else 0.0
-
-
-_SCHEMA = {
-    "start_s": pl.Float64,
-    "covered_s": pl.Float64,
-    "class": pl.String,
-    "side": pl.String,
-    "bytes": pl.Int64,
-    "packets": pl.Int64,
-}
+    return min(float(table["start_s"].min()), 0.0) if table.height else 0.0
 
 
 def spread(first: Floats, last: Floats, amounts: Integers, bins: int) -> Integers:
@@ -225,7 +267,7 @@ def _units(first: Floats, last: Floats, amounts: Integers, begin: Integers, end:
         bin_of[early] -= 1
 
 
-def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
+def across_bins(frame: Table, bin_s: float) -> float | None:
     """Share of the bytes in directions that reach over the edge of a bin: most that a bin can be wrong by.
 
     Parameters
@@ -240,22 +282,24 @@ def across_bins(frame: pl.DataFrame, bin_s: float) -> float | None:
     float or None
         None without bytes.
     """
-    begin = _begin(frame)
+    table = columns_of(frame)
+    begin = _begin(table)
     whole = crossing = 0
     for sender in ("opener", "responder"):
-        at = [((pl.col(f"{sender}_{end}") - begin) / bin_s).floor() for end in ("first_s", "last_s")]
-        sent = frame.filter(pl.col(f"{sender}_packets") > 0)
-        whole += int(sent[f"{sender}_wire_bytes"].sum())
-        crossing += int(sent.filter(at[0] != at[1])[f"{sender}_wire_bytes"].sum())
+        rows = np.flatnonzero(table[f"{sender}_packets"] > 0)
+        first, last = (np.floor((table[f"{sender}_{end}"][rows] - begin) / bin_s) for end in ("first_s", "last_s"))
+        sent = table[f"{sender}_wire_bytes"][rows]
+        whole += int(sent.sum())
+        crossing += int(sent[first != last].sum())
     return share(crossing, whole)
 
 
-def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
+def totals(load: Loads | pl.DataFrame, by: str) -> dict[str, Floats]:
     """Rate of each group in each bin.
 
     Parameters
     ----------
-    load : polars.DataFrame
+    load : polars.DataFrame or Loads
         Of :func:`load_by_class`.
     by : str
         ``class`` or ``side``.
@@ -266,30 +310,41 @@ def totals(load: pl.DataFrame, by: str) -> dict[str, Floats]:
         bit/s over the part of the bin that the capture covers, by group in the order of the paper, and ``all``; NaN
         where it covers none, as in a capture of one packet.
     """
-    order = CLASSES if by == "class" else SIDES
-    found = {}
-    for name in order:
-        part = load.filter(pl.col(by) == name)
-        if part.height:
-            found[name] = _rate(part)
-    return found | {"all": _rate(load)} if load.height else found
+    load = load if isinstance(load, Loads) else _loads_of(load)
+    order, place = (CLASSES, 0) if by == "class" else (SIDES, 1)
+    parts = {
+        name: [sent for group, sent in zip(load.groups, load.bytes, strict=True) if group[place] == name]
+        for name in order
+    }
+    parts = {name: sent for name, sent in parts.items() if sent} | {"all": [*load.bytes]}
+    return {name: _rate(sum(sent[1:], sent[0]), load.covered) for name, sent in parts.items() if sent}
 
 
-def _rate(part: pl.DataFrame) -> Floats:
-    summed = part.group_by("start_s").agg(pl.col("bytes").sum(), pl.col("covered_s").first()).sort("start_s")
-    covered_s = summed["covered_s"].to_numpy()
+def _loads_of(load: pl.DataFrame) -> Loads:
+    parts = load.partition_by("class", "side", maintain_order=True, as_dict=True)
+    starts = load.select("start_s", "covered_s").unique().sort("start_s")
+    ordered = [part.sort("start_s") for part in parts.values()]
+    return Loads(
+        starts["start_s"].to_numpy(),
+        starts["covered_s"].to_numpy(),
+        [(str(name), str(side)) for name, side in parts],
+        [part["bytes"].to_numpy() for part in ordered],
+        [part["packets"].to_numpy() for part in ordered],
+    )
+
+
+def _rate(sent: Integers, covered_s: Floats) -> Floats:
     result: Floats = np.full(len(covered_s), np.nan)
-    np.divide(8 * summed["bytes"].to_numpy(), covered_s, out=result, where=covered_s > 0)
+    np.divide(8 * sent, covered_s, out=result, where=covered_s > 0)
     return result
 
 
-def load_document(load: pl.DataFrame, bin_s: float, crossing: float | None) -> dict[str, Any]:
+def load_document(load: Loads, bin_s: float, crossing: float | None) -> dict[str, Any]:
     """The bins for JSON: their starts, how much of each is covered, rates by class and side in bit/s, None for NaN."""
-    times = load.select("start_s", "covered_s").unique().sort("start_s")
     return {
         "bin_s": bin_s,
-        "start_s": times["start_s"].to_list(),
-        "covered_s": times["covered_s"].to_list(),
+        "start_s": load.starts.tolist(),
+        "covered_s": load.covered.tolist(),
         "by_class_bps": {name: _known(rate) for name, rate in totals(load, "class").items()},
         "by_side_bps": {name: _known(rate) for name, rate in totals(load, "side").items() if name != "all"},
         "across_bins_share": crossing,

@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from mayfly.arrays import Floats
+from mayfly.profile.columns import Table, columns_of, hosts_of_ends
 from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
-from mayfly.workload.capture import RTT_BOUNDS_S
+from mayfly.workload.doubts import RTT_BOUNDS_S
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
-def longest_silence_s(
-    frame: pl.DataFrame, volumes: pl.DataFrame | None, traffic: Traffic | None = None
-) -> float | None:
+def longest_silence_s(frame: Table, volumes: pl.DataFrame | Traffic | None) -> float | None:
     """Longest time in which nothing passes.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Connections.
-    volumes : polars.DataFrame, optional
+    volumes : polars.DataFrame or Traffic, optional
         When what was carried; without, no connection is under way.
-    traffic : Traffic, optional
-        Of the same, which has put all of these in order, or some.
 
     Returns
     -------
     float or None
         s; None of fewer than two packets or connections.
     """
+    if isinstance(volumes, Traffic):
+        return volumes.longest_silence_s()
+    gaps: Floats
     if volumes is None:
-        spans = frame.select("start_s", "end_s").drop_nulls().sort("start_s")
-        gaps = spans["start_s"].slice(1) - spans["end_s"].cum_max().slice(0, max(spans.height - 1, 0))
+        table = columns_of(frame)
+        order = np.argsort(table["start_s"], kind="stable")
+        starts, ends = table["start_s"][order], table["end_s"][order]
+        gaps = starts[1:] - np.maximum.accumulate(ends)[:-1]
     else:
-        if traffic is not None and traffic.volumes is volumes:
-            starts = traffic.starts_in_order
-        else:
-            # Rows of a connection are in order: a merge of them is a tenth of the time of finding those that differ.
-            starts = np.sort(volumes["start_s"].to_numpy(), kind="stable")
-        gaps = pl.Series(np.diff(starts)) if len(starts) and starts[0] < starts[-1] else pl.Series([], dtype=pl.Float64)
-    longest = gaps.max()
-    return max(longest, 0.0) if isinstance(longest, float) else None
+        # Rows of a connection are in order: a merge of them is a tenth of the time of finding those that differ.
+        starts = np.sort(volumes["start_s"].to_numpy(), kind="stable")
+        gaps = np.diff(starts) if len(starts) and starts[0] < starts[-1] else np.zeros(0)
+    return max(float(gaps.max()), 0.0) if len(gaps) else None
 
 
 HOSTS = 5
@@ -51,17 +52,13 @@ HOSTS = 5
 SECOND_S = 1.0
 
 
-def overview(
-    frame: pl.DataFrame, volumes: pl.DataFrame | None, traffic: Traffic | None, guess: LinkGuess | None
-) -> dict[str, Any]:
+def overview(frame: Table, traffic: Traffic | None, guess: LinkGuess | None) -> dict[str, Any]:
     """Summarise the link.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Connections.
-    volumes : polars.DataFrame, optional
-        What each direction of them carried when.
     traffic : Traffic, optional
         None for a table of connections, which does not say when each packet went.
     guess : LinkGuess, optional
@@ -79,7 +76,7 @@ def overview(
             "directions": None,
             "guess": None,
             "hosts": [],
-            "longest_silence_s": longest_silence_s(frame, volumes),
+            "longest_silence_s": longest_silence_s(frame, None),
             "round_trips": round_trip_overview(frame),
         }
     busiest = {way: busiest_window(traffic, way) for way in DIRECTIONS}
@@ -101,7 +98,7 @@ def overview(
         },
         "guess": guess.document(),
         "hosts": busiest_hosts(traffic, guess),
-        "longest_silence_s": longest_silence_s(frame, volumes, traffic),
+        "longest_silence_s": longest_silence_s(frame, traffic),
         "round_trips": round_trip_overview(frame),
     }
 
@@ -122,10 +119,11 @@ def busiest_window(traffic: Traffic, direction: str) -> dict[str, float] | None:
     """
     width_s = max(SECOND_S, traffic.width_s)
     loads = traffic.loads(direction, width_s)
-    if not loads.height:
+    if not len(loads.bps):
         return None
-    window, bps = loads.sort("bps", "window", descending=[True, False]).row(0)
-    return {"start_s": window * width_s, "width_s": width_s, "bps": bps}
+    # Of equal ones the first.
+    place = int(loads.bps.argmax())
+    return {"start_s": int(loads.windows[place]) * width_s, "width_s": width_s, "bps": float(loads.bps[place])}
 
 
 def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
@@ -144,8 +142,8 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
         that of the bytes in the busiest second of the busier direction (None without one).
     """
     sums = traffic.bytes_of_hosts()
-    whole = int(sums["down_bytes"].sum()) + int(sums["up_bytes"].sum())
-    top = sums.sort(pl.col("down_bytes") + pl.col("up_bytes"), "host", descending=[True, False]).head(HOSTS)
+    whole = sum(sum(carried.values()) for carried in sums.values())
+    top = sorted(sums, key=lambda host: (-sum(sums[host].values()), host))[:HOSTS]
     way = guess.busier.direction
     busiest = busiest_window(traffic, way)
     then: dict[str, int] = {}
@@ -155,20 +153,21 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
     carried = sum(then.values())
     return [
         {
-            **row,
-            "share": (row["down_bytes"] + row["up_bytes"]) / whole if whole else None,
-            "busiest_share": then.get(row["host"], 0) / carried if carried else None,
+            "host": host,
+            **{f"{one}_bytes": sums[host][one] for one in DIRECTIONS},
+            "share": sum(sums[host].values()) / whole if whole else None,
+            "busiest_share": then.get(host, 0) / carried if carried else None,
         }
-        for row in top.iter_rows(named=True)
+        for host in top
     ]
 
 
-def round_trip_overview(frame: pl.DataFrame) -> dict[str, Any]:
+def round_trip_overview(frame: Table) -> dict[str, Any]:
     """Round-trip times of whole paths, and how far they are above the least to the same host.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Connections.
 
     Returns
@@ -180,38 +179,41 @@ def round_trip_overview(frame: pl.DataFrame) -> dict[str, Any]:
         least of any connection between the same two hosts. None without any; times beyond 60 s are none.
     """
     names = ("median_s", "p95_s", "least_s", "above_median_s", "above_p95_s")
-    tcp = frame.filter(pl.col("protocol") == "tcp")
-    value, least = pl.col("rtt_s"), pl.col("rtt_s")
+    table = columns_of(frame)
+    rows = np.flatnonzero(table.words("protocol").are("tcp"))
+    value = least = table["rtt_s"][rows]
     ends = ("opener", "responder")
-    if {f"data_ack_to_{end}_{of}_s" for end in ends for of in ("mean", "min")} <= set(tcp.columns):
-        means, mins = (
-            pl.col(f"data_ack_to_opener_{of}_s") + pl.col(f"data_ack_to_responder_{of}_s") for of in ("mean", "min")
+    if all(f"data_ack_to_{end}_{of}_s" in table for end in ends for of in ("mean", "min")):
+        (mean, other_mean), (minimum, other_min) = (
+            [table[f"data_ack_to_{end}_{of}_s"][rows] for end in ends] for of in ("mean", "min")
         )
         # Data that went one way only times one end; the handshake has what the least of that end leaves to the other.
-        timed_end = (
-            pl.coalesce(f"data_ack_to_opener_{of}_s", f"data_ack_to_responder_{of}_s") for of in ("mean", "min")
-        )
-        one_mean, one_min = timed_end
-        one_way = one_mean + pl.max_horizontal(pl.col("rtt_s") - one_min, 0.0)
-        one_way = pl.when(pl.col("rtt_s").is_not_null()).then(one_way)
-        value, least = pl.coalesce(means, one_way, value), pl.min_horizontal(mins, least)
-    pair = (pl.min_horizontal("opener", "responder"), pl.max_horizontal("opener", "responder"))
-    timed = tcp.select(
-        *(end.alias(name) for end, name in zip(pair, ("a", "b"), strict=True)),
-        value.alias("value"),
-        least.alias("least"),
-    )
+        one_mean, one_min = (_first_known(*pair) for pair in ((mean, other_mean), (minimum, other_min)))
+        one_way = np.where(np.isnan(value), np.nan, one_mean + np.fmax(value - one_min, 0.0))
+        value, least = _first_known(mean + other_mean, one_way, value), np.fmin(minimum + other_min, least)
     # Beyond a minute it is the clock that jumped.
-    timed = timed.filter(pl.col("value") <= RTT_BOUNDS_S[1])
-    if not timed.height:
+    timed = value <= RTT_BOUNDS_S[1]
+    if not timed.any():
         return {"connections": 0} | dict.fromkeys(names)
-    timed = timed.with_columns(
-        (pl.col("value") - pl.min_horizontal("least", "value").min().over("a", "b")).alias("above")
-    )
+    value = value[timed]
+    least = np.fmin(least[timed], value)
+    hosts, opener, responder = hosts_of_ends(table)
+    opener, responder = opener[rows][timed], responder[rows][timed]
+    pairs = np.minimum(opener, responder).astype(np.int64) * len(hosts) + np.maximum(opener, responder)
+    _, pair = np.unique(pairs, return_inverse=True)
+    of_pair = np.full(len(pair), np.inf)
+    np.minimum.at(of_pair, pair, least)
     quantiles = {
-        f"{prefix}{name}_s": float(timed[column].quantile(q, "lower") or 0.0)
-        for prefix, column in (("", "value"), ("above_", "above"))
+        f"{prefix}{name}_s": float(ordered[int((len(ordered) - 1) * q)])
+        for prefix, ordered in (("", np.sort(value)), ("above_", np.sort(value - of_pair[pair])))
         for name, q in (("median", 0.5), ("p95", 0.95))
     }
-    least_s = timed.select(pl.min_horizontal("least", "value").min()).item()
-    return {"connections": timed.height, "least_s": float(least_s)} | quantiles
+    return {"connections": len(value), "least_s": float(least.min())} | quantiles
+
+
+def _first_known(*columns: Floats) -> Floats:
+    """Of each row the first value that is known."""
+    found = columns[0]
+    for column in columns[1:]:
+        found = np.where(np.isnan(found), column, found)
+    return found

@@ -13,9 +13,9 @@ import numpy as np
 
 from mayfly.arrays import Floats
 from mayfly.profile.classes import CLASSES
-from mayfly.profile.distributions import cdf, gaps_within, mass_cdf
+from mayfly.profile.distributions import Sample, cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
-from mayfly.profile.ratios import traffic_bytes
+from mayfly.profile.ratios import HostTraffic, clients_of, known, traffic_bytes
 from mayfly.profile.sentences import NAMES, detail_sentences, first_sentences, law_sentences, verdict
 from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts, hosts_table, link_table
 from mayfly.show import page, table
@@ -25,8 +25,6 @@ from mayfly.show.plotted_table import Cell, framed, line
 from mayfly.text.readable import MISSING, bytes_text, count_text, time_text
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mayfly.profile.answer import Profile
     from mayfly.profile.traffic import Traffic
 
@@ -118,7 +116,7 @@ DIRECTION_COLOURS = {"down": "#4269d0", "up": "#e0930f"}
 
 def _link(found: Profile, document: Mapping[str, Any]) -> Figure | None:
     """Load over time in both directions, with the guessed rate of each."""
-    if found.traffic is None or not found.traffic.volumes.height:
+    if found.traffic is None or not any(map(found.traffic.rows, DIRECTION_COLOURS)):
         return None
     width_s = max(found.bin_s, found.traffic.width_s)
     unit, name = _unit(found.connections.duration_s)
@@ -160,7 +158,8 @@ MOST_STEPS = 4000
 
 def _steps(traffic: Traffic, way: str, width_s: float) -> tuple[list[float], list[float]]:
     """Starts of the bins and their loads; of a run of empty bins the first and the last."""
-    loads = dict(traffic.loads(way, width_s).iter_rows())
+    found = traffic.loads(way, width_s)
+    loads = dict(zip(found.windows.tolist(), found.bps.tolist(), strict=True))
     # A last bin that the capture does not fill is no rate to compare.
     count = max(math.floor(traffic.duration_s / width_s * (1 + 1e-9)), 1)
     kept = {0, count}
@@ -267,10 +266,10 @@ def _p(value: float | None) -> str:
 
 
 def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, Any]) -> list[Figure]:
-    sizes = _by_class(found.samples["size_bytes"], colours)
-    durations = _by_class(found.samples["duration_s"], colours)
-    rtts = _by_class(found.samples["rtt_s"], colours)
-    gaps = {name: values for name, values in gaps_within(found.frame, "class").items() if name in colours}
+    sizes = _by_class(found.sampled["size_bytes"], colours)
+    durations = _by_class(found.sampled["duration_s"], colours)
+    rtts = _by_class(found.sampled["rtt_s"], colours)
+    gaps = {name: values for name, values in gaps_within(found.columns, "class").items() if name in colours}
     return [
         _load(found, colours),
         _directions(document),
@@ -312,20 +311,21 @@ def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, 
         _cdfs(
             "rtts", "Round-trip times", "RTT of the handshake (s)", rtts, colours, "From SYN to the ACK of the SYN-ACK."
         ),
-        _ratios(found.hosts),
-        _traffic(found.hosts),
+        _ratios(found.host_traffic),
+        _traffic(found.host_traffic),
     ]
 
 
-def _by_class(table: pl.DataFrame, colours: Mapping[str, Style]) -> dict[str, Floats]:
-    parts = {name: table.filter(table["class"] == name)["value"].to_numpy() for name in colours}
+def _by_class(sample: Sample, colours: Mapping[str, Style]) -> dict[str, Floats]:
+    groups = sample.groups("class")
+    parts = {name: groups[name] for name in colours}
     return {name: values for name, values in parts.items() if len(values)}
 
 
 def _load(found: Profile, colours: Mapping[str, Style]) -> Figure:
-    starts = found.load["start_s"].unique().sort().to_list()
+    starts = found.loads.starts.tolist()
     unit, name = _unit(starts[-1])
-    rates = totals(found.load, "class")
+    rates = totals(found.loads, "class")
     data = [
         curve(
             label,
@@ -418,7 +418,7 @@ def _cdfs(
     return Figure(key, title, caption, data, layout)
 
 
-def _ratios(hosts: pl.DataFrame) -> Figure:
+def _ratios(hosts: HostTraffic) -> Figure:
     names = {
         "internal_external_bytes": ("internal over external bytes", "#4269d0", "solid"),
         "internal_external_packets": ("internal over external packets", "#4269d0", "dot"),
@@ -427,10 +427,10 @@ def _ratios(hosts: pl.DataFrame) -> Figure:
         "down_up_internal_packets": ("internal down over up, packets", "#2aa38b", "dot"),
         "down_up_external_packets": ("external down over up, packets", "#e8503f", "dot"),
     }
-    clients = hosts.filter(hosts["role"] == "client")
+    clients = clients_of(hosts)
     data = []
     for column, (name, colour, dash) in names.items():
-        values = clients[column].drop_nulls().to_numpy()
+        values = known(hosts.columns[column][clients])
         if not len(values[values > 0]):
             continue
         x, y = cdf(values)
@@ -455,7 +455,7 @@ def _ratios(hosts: pl.DataFrame) -> Figure:
     return Figure("ratios", "Ratios of the clients", caption, data, layout)
 
 
-def _traffic(hosts: pl.DataFrame) -> Figure:
+def _traffic(hosts: HostTraffic) -> Figure:
     values = traffic_bytes(hosts)
     data = []
     if (values > 0).any():

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.profile.classes import share
+from mayfly.profile.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
 from mayfly.profile.distributions import summary
 from mayfly.profile.sides import Sides
+
+if TYPE_CHECKING:
+    import polars as pl
 
 RATIOS = {
     "internal_external": ("internal", "external", "both", "both"),
@@ -25,7 +32,7 @@ LITTLE_BYTES = 1_000_000
 """Traffic below which most hosts stay in the traces where the roles of the paper fail (Chen 2012, 8.4.3)."""
 
 
-def host_traffic(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> pl.DataFrame:
+def host_traffic(frame: Table, sides: Sides, roles: Mapping[str, str]) -> pl.DataFrame:
     """What each host of the site sent and received, inside and across.
 
     Parameters
@@ -43,55 +50,118 @@ def host_traffic(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) ->
         A connection between two local hosts counts for both. Ordered by address. Traffic without a host at the other
         end (multicast) is in no column but ``connections``.
     """
-    halves = pl.concat(
-        frame.select(
-            pl.col(me).alias("host"),
-            "side",
-            pl.col(f"{me}_wire_bytes").alias("up_bytes"),
-            pl.col(f"{peer}_wire_bytes").alias("down_bytes"),
-            pl.col(f"{me}_packets").alias("up_packets"),
-            pl.col(f"{peer}_packets").alias("down_packets"),
+    return traffic_of_hosts(columns_of(frame), sides, roles).frame
+
+
+@dataclass(frozen=True, eq=False)
+class HostTraffic:
+    """Traffic of hosts as arrays.
+
+    Parameters
+    ----------
+    hosts : list of str
+        In the order of their addresses.
+    roles : list of str or None
+        Of each.
+    columns : dict of numpy.ndarray, shape (n_hosts,)
+        Those of :func:`host_traffic` behind both; NaN where a ratio would divide by 0.
+    """
+
+    hosts: list[str]
+    roles: list[str | None]
+    columns: dict[str, Any]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The same as a table, as :func:`host_traffic` returns it."""
+        import polars as pl
+
+        words = pl.DataFrame({"host": self.hosts, "role": self.roles}, schema={"host": pl.String, "role": pl.String})
+        return words.with_columns(
+            pl.Series(name, values).fill_nan(None) if values.dtype.kind == "f" else pl.Series(name, values)
+            for name, values in self.columns.items()
         )
-        for me, peer in (("opener", "responder"), ("responder", "opener"))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the table as Parquet.
+
+        Raises
+        ------
+        OSError
+            It cannot be written.
+        """
+        from mayfly import _native
+
+        columns = [("host", self.hosts), ("role", self.roles), *self.columns.items()]
+        _native.write_columns(os.fspath(path), columns)
+
+
+def traffic_of_hosts(table: Columns, sides: Sides, roles: Mapping[str, str]) -> HostTraffic:
+    """The same as :func:`host_traffic`, as arrays."""
+    names, *ends = hosts_of_ends(table)
+    local = sorted(place for place in range(len(names)) if names[place] in sides.internal)
+    local.sort(key=names.__getitem__)
+    rank: Integers = np.full(len(names) + 1, -1, dtype=np.int64)
+    rank[local] = np.arange(len(local))
+    places = [rank[codes] for codes in ends]
+    inside = [np.flatnonzero(place >= 0) for place in places]
+
+    def summed(values: Sequence[Any], rows: Sequence[Integers]) -> Integers:
+        """Sums of what each end has in some of its rows."""
+        found: Integers = np.zeros(len(local), dtype=np.int64)
+        for place, of_end, kept in zip(places, values, rows, strict=True):
+            found += sums_at(place[kept], of_end if isinstance(of_end, int) else of_end[kept], len(local))
+        return found
+
+    columns: dict[str, Any] = {"connections": summed([1, 1], inside)}
+    for side in ("internal", "external"):
+        of_side = table.words("side").are(side)
+        rows = [kept[of_side[kept]] for kept in inside]
+        for way in ("up", "down"):
+            senders = ("opener", "responder") if way == "up" else ("responder", "opener")
+            for measure, column in (("bytes", "wire_bytes"), ("packets", "packets")):
+                columns[f"{side}_{way}_{measure}"] = summed([table[f"{end}_{column}"] for end in senders], rows)
+    for name, (above, below, up, down) in RATIOS.items():
+        for measure in MEASURES:
+            over, under = (_part(columns, side, way, measure) for side, way in ((above, up), (below, down)))
+            ratio: Floats = np.full(len(local), np.nan)
+            np.divide(over, under, out=ratio, where=under > 0)
+            columns[f"{name}_{measure}"] = ratio
+    hosts = [names[place] for place in local]
+    return HostTraffic(hosts, [roles.get(host) for host in hosts], columns)
+
+
+def _part(columns: Mapping[str, Any], side: str, way: str, measure: str) -> Integers:
+    ways = ("up", "down") if way == "both" else (way,)
+    found: Integers = sum(
+        (columns[f"{side}_{one}_{measure}"] for one in ways[1:]), columns[f"{side}_{ways[0]}_{measure}"]
     )
-    halves = halves.filter(pl.col("host").is_in(list(sides.internal)))
-    names = [f"{way}_{measure}" for way in ("up", "down") for measure in MEASURES]
-    sums = [
-        pl.col(name).filter(pl.col("side") == side).sum().alias(f"{side}_{name}")
-        for side in ("internal", "external")
-        for name in names
-    ]
-    known = list(roles), list(roles.values())
-    role = (
-        pl.col("host").replace_strict(*known, default=None, return_dtype=pl.String)
-        if roles
-        else pl.lit(None, pl.String)
-    )
-    table = halves.group_by("host").agg(pl.len().cast(pl.Int64).alias("connections"), *sums).sort("host")
-    return table.with_columns(
-        [
-            _ratio(*sides_and_ways, measure).alias(f"{name}_{measure}")
-            for name, sides_and_ways in RATIOS.items()
-            for measure in MEASURES
-        ]
-    ).select("host", role.alias("role"), pl.exclude("host"))
+    return found
 
 
-def _ratio(above: str, below: str, up: str, down: str, measure: str) -> pl.Expr:
-    def part(side: str, way: str) -> pl.Expr:
-        ways = ("up", "down") if way == "both" else (way,)
-        return pl.sum_horizontal(pl.col(f"{side}_{one}_{measure}") for one in ways)
-
-    under = part(below, down)
-    return pl.when(under > 0).then(part(above, up) / under)
+def _hosts_of(hosts: HostTraffic | pl.DataFrame) -> HostTraffic:
+    if isinstance(hosts, HostTraffic):
+        return hosts
+    columns = {name: hosts[name].to_numpy() for name in hosts.columns if name not in ("host", "role")}
+    return HostTraffic(hosts["host"].to_list(), hosts["role"].to_list(), columns)
 
 
-def ratios_document(hosts: pl.DataFrame) -> dict[str, Any]:
+def clients_of(hosts: HostTraffic) -> Any:
+    """Which hosts are clients, shape (n_hosts,)."""
+    return np.array([role == "client" for role in hosts.roles], dtype=bool)
+
+
+def known(values: Floats) -> Floats:
+    """Values without those that are not known."""
+    return values[~np.isnan(values)]
+
+
+def ratios_document(hosts: HostTraffic | pl.DataFrame) -> dict[str, Any]:
     """Distributions of the ratios over the clients that have traffic of both kinds.
 
     Parameters
     ----------
-    hosts : polars.DataFrame
+    hosts : polars.DataFrame or HostTraffic
         Of :func:`host_traffic`.
 
     Returns
@@ -101,24 +171,26 @@ def ratios_document(hosts: pl.DataFrame) -> dict[str, Any]:
         ``below_1_MB``, ``chosen`` (clients with internal and external traffic), and by ratio and measure a
         :func:`mayfly.profile.distributions.summary`; ``down_up`` ratios are of all clients with traffic of that side.
     """
-    clients = hosts.filter(pl.col("role") == "client")
-    both = clients.filter(pl.all_horizontal(_traffic(side) > 0 for side in ("internal", "external")))
+    hosts = _hosts_of(hosts)
+    clients = clients_of(hosts)
+    active = {side: _traffic(hosts, side) > 0 for side in ("internal", "external")}
+    both = clients & active["internal"] & active["external"]
     traffic = traffic_bytes(hosts)
-    answer: dict[str, Any] = {"hosts": hosts.height, "clients": clients.height, "chosen": both.height}
+    answer: dict[str, Any] = {"hosts": len(hosts.hosts), "clients": int(clients.sum()), "chosen": int(both.sum())}
     answer["traffic_bytes"] = summary(traffic) | {
         "below_1_MB": share(int((traffic < LITTLE_BYTES).sum()), len(traffic))
     }
     for name, (above, below, *_) in RATIOS.items():
-        part = both if above != below else clients.filter(_traffic(above) > 0)
-        answer[name] = {measure: summary(part[f"{name}_{measure}"].drop_nulls().to_numpy()) for measure in MEASURES}
+        part = both if above != below else clients & active[above]
+        answer[name] = {measure: summary(known(hosts.columns[f"{name}_{measure}"][part])) for measure in MEASURES}
     return answer
 
 
-def traffic_bytes(hosts: pl.DataFrame) -> Floats:
+def traffic_bytes(hosts: HostTraffic | pl.DataFrame) -> Integers:
     """What each host sent and received, inside and across, shape (n_hosts,)."""
-    names = [f"{side}_{way}_bytes" for side in ("internal", "external") for way in ("up", "down")]
-    return hosts.select(pl.sum_horizontal(names)).to_series().to_numpy()
+    columns = _hosts_of(hosts).columns
+    return _part(columns, "internal", "both", "bytes") + _part(columns, "external", "both", "bytes")
 
 
-def _traffic(side: str) -> pl.Expr:
-    return pl.col(f"{side}_up_packets") + pl.col(f"{side}_down_packets")
+def _traffic(hosts: HostTraffic, side: str) -> Integers:
+    return _part(hosts.columns, side, "both", "packets")

@@ -7,11 +7,15 @@ are known.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import numpy as np
 
-from mayfly.profile.distributions import summaries
+from mayfly.profile.columns import Columns, Table, columns_of
+from mayfly.profile.distributions import Sample, sample_of, summaries
+
+if TYPE_CHECKING:
+    import polars as pl
 
 KINDS = ("data_ack", "timestamp")
 """Measured from acknowledgements of data (Karn's algorithm); from timestamps (RFC 7323)."""
@@ -19,7 +23,7 @@ KINDS = ("data_ack", "timestamp")
 ENDS = ("opener", "responder")
 
 
-def round_trips(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
+def round_trips(frame: Table) -> dict[str, pl.DataFrame]:
     """Round-trip times of TCP connections, each with its class.
 
     Parameters
@@ -34,28 +38,26 @@ def round_trips(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
         ``data_ack_to_responder`` and ``data_ack``, the whole path; the same of ``timestamp``. Those whose columns the
         table lacks are left out.
     """
-    of_kinds = [f"{kind}_to_{end}_{of}" for kind in KINDS for end in ENDS for of in ("mean_s", "samples")]
-    there = [name for name in of_kinds if name in frame.columns]
-    tcp = frame.select("protocol", "class", "side", "rtt_s", *there).filter(pl.col("protocol") == "tcp")
-    found = {"handshake": _of(tcp, pl.col("rtt_s"), pl.lit(1))}
+    return {name: sample.frame for name, sample in _sampled(columns_of(frame)).items()}
+
+
+def _sampled(table: Columns) -> dict[str, Sample]:
+    rows = np.flatnonzero(table.words("protocol").are("tcp"))
+    found = {"handshake": sample_of(table, rows, table["rtt_s"][rows], np.ones(len(rows), dtype=np.int64))}
     for kind in KINDS:
         means = [f"{kind}_to_{end}_mean_s" for end in ENDS]
         counts = [f"{kind}_to_{end}_samples" for end in ENDS]
-        if not {*means, *counts} <= set(tcp.columns):
+        if not all(name in table for name in (*means, *counts)):
             continue
-        for end, mean, count in zip(ENDS, means, counts, strict=True):
-            found[f"{kind}_to_{end}"] = _of(tcp, pl.col(mean), pl.col(count))
+        values, samples = [table[name][rows] for name in means], [table[name][rows] for name in counts]
+        for end, value, count in zip(ENDS, values, samples, strict=True):
+            found[f"{kind}_to_{end}"] = sample_of(table, rows, value, count)
         # The part with fewer samples says how well the sum is known.
-        found[kind] = _of(tcp, pl.col(means[0]) + pl.col(means[1]), pl.min_horizontal(counts))
+        found[kind] = sample_of(table, rows, values[0] + values[1], np.minimum(*samples))
     return found
 
 
-def _of(tcp: pl.DataFrame, value: pl.Expr, samples: pl.Expr) -> pl.DataFrame:
-    table = tcp.select("class", "side", value.alias("value"), samples.cast(pl.Int64).alias("samples"))
-    return table.drop_nulls("value")
-
-
-def round_trips_document(frame: pl.DataFrame) -> dict[str, Any]:
+def round_trips_document(frame: Table) -> dict[str, Any]:
     """Summaries of :func:`round_trips`.
 
     Parameters
@@ -69,5 +71,9 @@ def round_trips_document(frame: pl.DataFrame) -> dict[str, Any]:
         By kind: ``samples`` in all, and for ``all``, each side and class as
         :func:`mayfly.profile.distributions.summary`.
     """
-    tables = round_trips(frame)
-    return {name: {"samples": int(table["samples"].sum())} | summaries(table) for name, table in tables.items()}
+    found = _sampled(columns_of(frame))
+    return {name: {"samples": _count(sample)} | summaries(sample) for name, sample in found.items()}
+
+
+def _count(sample: Sample) -> int:
+    return 0 if sample.counts is None else int(sample.counts.sum())

@@ -5,8 +5,8 @@ from typing import Any
 
 from mayfly.limits import stopped_sentence
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
-from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
-from mayfly.workload.connections import SKIPPED
+from mayfly.workload.doubts import clock_jump_sentence, one_sided_sentence
+from mayfly.workload.left_out import SKIPPED
 
 FOUND_BY = {
     "given": "as given",

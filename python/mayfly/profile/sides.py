@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
-from mayfly.workload.capture import NOBODY, hosts_of, hosts_of_site, networks_of, site_of, within
+
+ROLES = ("server", "client")
+"""What a host can be."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +67,14 @@ def sides_of(frame: pl.DataFrame, internal: Sequence[str] | None = None) -> Side
 
     Examples
     --------
+    >>> import polars as pl
     >>> rows = [("8.1.1.1", "9.9.9.9"), ("8.1.1.2", "7.7.7.7"), ("8.1.1.1", "8.1.1.3")]
     >>> found = sides_of(pl.DataFrame(rows, schema=["opener", "responder"], orient="row"))
     >>> found.how, found.networks, sorted(found.internal)
     ('network', ('8.1.1.0/24',), ['8.1.1.1', '8.1.1.2', '8.1.1.3'])
     """
+    from mayfly.workload.capture import NOBODY, hosts_of, hosts_of_site, networks_of, site_of, within
+
     everyone = hosts_of(frame)
     nobody = frozenset(host for host in everyone if within(host, NOBODY))
     named = [host for host in everyone if host not in nobody]
@@ -81,3 +88,9 @@ def sides_of(frame: pl.DataFrame, internal: Sequence[str] | None = None) -> Side
 
 def _split(named: list[str], inside: set[str], nobody: frozenset[str], how: str, networks: list[str]) -> Sides:
     return Sides(frozenset(inside), frozenset(named) - inside, nobody, how, tuple(networks))
+
+
+def counted(roles: Mapping[str, str], sides: Sides) -> dict[str, int]:
+    """How many hosts of the site have each role, or none."""
+    inside = [roles.get(host, "unknown") for host in sides.internal]
+    return {role: inside.count(role) for role in (*ROLES, "unknown")}

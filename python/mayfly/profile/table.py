@@ -10,18 +10,23 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
+from mayfly import _native
 from mayfly.errors import MayflyError
+from mayfly.limits import Look
+from mayfly.profile.columns import Columns, Table, columns_of, columns_of_capture
 from mayfly.text.parquet import MAGIC
-from mayfly.workload import connections as kept
-from mayfly.workload.reading import most_connections
+from mayfly.workload.networks import networks_of
+from mayfly.workload.reading import MOST_VOLUMES, ReadOptions, most_connections
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mayfly.profile.shards import Sharding
+    from mayfly.workload import connections as kept
 
 SIDE = (
     *("packets", "wire_bytes", "payload_bytes", "distinct_bytes", "missing_bytes"),
@@ -36,8 +41,14 @@ READ = (
 )
 """Columns of a connection that are read; a table has more."""
 
-COLUMNS = {name: kept.COLUMNS[name] for name in READ}
-"""Their types."""
+
+def __getattr__(name: str) -> Any:
+    if name != "COLUMNS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mayfly.workload import connections as kept
+
+    # The types of what is read, as tables have them.
+    return {name: kept.COLUMNS[name] for name in READ}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +57,8 @@ class Connections:
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
-        ``connection_id``, the columns of :data:`COLUMNS`, and more of the source. Times in s since the first packet.
+    rows : polars.DataFrame or Columns, shape (n_connections, n_columns)
+        ``connection_id``, the columns :data:`READ`, and more of the source. Times in s since the first packet.
     sources : tuple of str
         Names of the files, without folders.
     counts : dict
@@ -58,18 +69,95 @@ class Connections:
         From the first packet to the last.
     trains : polars.DataFrame, optional
         Their trains, where asked for.
-    volumes : polars.DataFrame, optional
-        What each direction carried when (:class:`mayfly.workload.connections.Reading`); a table of connections has
-        none.
+    carried : polars.DataFrame or CaptureProfile, optional
+        What each direction carried when (:class:`mayfly.workload.connections.Reading`), or what has read it; a table of
+        connections has none.
     """
 
-    frame: pl.DataFrame
+    rows: Table
     sources: tuple[str, ...]
     counts: dict[str, Any] = field(default_factory=dict[str, Any])
     first_epoch_s: float | None = None
     duration_s: float = 0.0
     trains: pl.DataFrame | None = None
-    volumes: pl.DataFrame | None = None
+    carried: pl.DataFrame | _native.CaptureProfile | None = None
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The connections as columns."""
+        return columns_of(self.rows)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The connections as a table, shape (n_connections, n_columns)."""
+        return self.columns.frame
+
+    @cached_property
+    def volumes(self) -> pl.DataFrame | None:
+        """What each direction carried when, by connection and time, as a table."""
+        if not isinstance(self.carried, _native.CaptureProfile):
+            return self.carried
+        import polars as pl
+
+        return pl.DataFrame(self.carried.volumes())
+
+
+def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Connections, dict[str, Any]]:
+    """Read captures as one, without a table of polars, and tell the classes of connections.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of captures.
+    internal : sequence of str, optional
+        CIDRs of the site.
+
+    Returns
+    -------
+    Connections
+        Whose columns have the classes, too.
+    dict
+        ``site`` of the document.
+
+    Raises
+    ------
+    MayflyError
+        As :func:`read_connections`; ``internal`` is no CIDR, or holds no host.
+    """
+    from mayfly.profile.listed import refusal
+
+    networks = None if internal is None else [str(network) for network in networks_of(internal)]
+    look = Look(names, gives_up=True)
+    options = ReadOptions(max_flows=most_connections(), max_volumes=MOST_VOLUMES).for_files(names)
+    try:
+        read = _native.profile_capture(names, options, look, networks)
+    except ValueError as error:
+        raise MayflyError(refusal(str(error), networks)) from None
+    look.end()
+    told = json.loads(read.answer())
+    counts = told["counts"]
+    counts["stopped"] = look.stopped if counts["stopped"] else None
+    columns = columns_of_capture(read, told["dataset"]["connections"])
+    rest = (counts.get("first_epoch_s"), counts["duration_s"])
+    return Connections(columns, _sources(names), counts, *rest, carried=read), told["site"]
+
+
+def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:
+    """Names of files, and those of them that are tables of connections.
+
+    Raises
+    ------
+    MayflyError
+        No file, or one that cannot be opened.
+    """
+    if not paths:
+        raise MayflyError("captures = []: must be at least one file")
+    names = [os.fspath(path) for path in paths]
+    return names, [name for name in names if name != "-" and _is_table(name)]
+
+
+def _sources(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple("standard input" if name == "-" else Path(name).name for name in names)
 
 
 def read_connections(
@@ -113,10 +201,9 @@ def read_connections(
     >>> read.frame.height, read.counts["decoded"], round(read.duration_s, 1)
     (707, 71390, 74.8)
     """
-    if not paths:
-        raise MayflyError("captures = []: must be at least one file")
-    names = [os.fspath(path) for path in paths]
-    tables = [name for name in names if name != "-" and _is_table(name)]
+    from mayfly.workload import connections as kept
+
+    names, tables = names_of(paths)
     if tables and len(names) > 1:
         raise MayflyError(f"{tables[0]}: a table beside other files; profile it alone, or the captures")
     if tables and trains:
@@ -141,14 +228,15 @@ def read_connections(
     frame = frame.select(name for name in frame.columns if name == "connection_id" or name in kept.COLUMNS)
     if progress is not None:
         progress(1.0)
-    sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
     duration_s = counts.get("duration_s", _span(frame))
-    return Connections(frame, sources, counts, counts.get("first_epoch_s"), duration_s, found, when)
+    return Connections(frame, _sources(names), counts, counts.get("first_epoch_s"), duration_s, found, when)
 
 
 def _reading_of_shards(names: Sequence[str], sharding: Sharding, most_trains: int, most_volumes: int) -> kept.Reading:
-    from mayfly import _native
+    import polars as pl
+
     from mayfly.profile.shards import read_shards, told_of
+    from mayfly.workload import connections as kept
 
     read = read_shards(names, sharding, most_trains, most_volumes)
     try:
@@ -175,10 +263,7 @@ def _most_trains() -> int:
 
 
 def _span(frame: pl.DataFrame) -> float:
-    ends: list[float] = (
-        [*frame.select(pl.col("start_s").min(), pl.col("end_s").max()).row(0)] if frame.height else [0.0, 0.0]
-    )
-    return ends[1] - ends[0]
+    return float(frame["end_s"].to_numpy().max() - frame["start_s"].to_numpy().min()) if frame.height else 0.0
 
 
 def _is_table(name: str) -> bool:

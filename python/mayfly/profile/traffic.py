@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
+from mayfly import _native
 from mayfly.arrays import Booleans, Floats, Integers
-from mayfly.workload.capture import crossing_share, opener_is_near
+from mayfly.profile.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
+from mayfly.profile.sides import Sides
+from mayfly.workload.doubts import LEAST_CROSSING
+
+if TYPE_CHECKING:
+    import polars as pl
 
 DIRECTIONS = ("down", "up")
 """To the near side, and from it."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Timed:
-    """Volumes in which something ended a round trip: start, way, and time above the least between tap and sender."""
-
-    starts: Floats
-    up: Booleans
-    waits: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +27,12 @@ class Traffic:
 
     Parameters
     ----------
-    volumes : polars.DataFrame, shape (n_rows, 7)
-        Of :func:`mayfly.workload.connections.read_captures`, by connection and time.
-    ends : polars.DataFrame, shape (n_connections, 3)
-        ``near`` and ``far``, the addresses at both ends of the link, and ``protocol`` of each connection.
-    place : numpy.ndarray of int, shape (n_rows,)
-        Row of each volume's connection in ``ends``.
-    up : numpy.ndarray of bool, shape (n_rows,)
-        Whether the volume went from the near side.
+    moved : mayfly._native.LinkTraffic
+        The rows, by connection.
+    hosts : list of str
+        Addresses.
+    near_host, far_host : numpy.ndarray of int, shape (n_connections,)
+        Place among them of the ends of each connection at both ends of the link.
     width_s : float
         Of the windows of the rows.
     duration_s : float
@@ -54,10 +47,10 @@ class Traffic:
         Whether every packet is in a row.
     """
 
-    volumes: pl.DataFrame
-    ends: pl.DataFrame
-    place: Integers
-    up: Booleans
+    moved: _native.LinkTraffic
+    hosts: list[str]
+    near_host: Integers
+    far_host: Integers
     width_s: float
     duration_s: float
     near: frozenset[str]
@@ -65,15 +58,15 @@ class Traffic:
     crossing: float = 1.0
     whole: bool = True
 
-    def went(self, direction: str) -> Booleans:
-        """Which rows went in a direction, shape (n_rows,)."""
-        return self.up if direction == "up" else ~self.up
+    def rows(self, direction: str) -> int:
+        """How many rows went in a direction."""
+        return self.moved.rows(direction == "up")
 
     def carried(self, direction: str) -> int:
         """Bytes of IP packets that passed in a direction."""
-        return int(self._bytes[self.went(direction)].sum())
+        return self.moved.carried(direction == "up")
 
-    def loads(self, direction: str, width_s: float) -> pl.DataFrame:
+    def loads(self, direction: str, width_s: float) -> Loads:
         """Load of a direction in the windows that have any.
 
         Parameters
@@ -85,21 +78,20 @@ class Traffic:
 
         Returns
         -------
-        polars.DataFrame, shape (n_windows, 2)
-            ``window``, counted from time 0, and ``bps``, the load in bit/s of IP packets. A last window that the
-            capture does not fill is left out.
+        Loads
+            Of IP packets. A last window that the capture does not fill is left out.
         """
         found = self._loads.get((direction, width_s))
         if found is None:
-            found = self._loads[direction, width_s] = self._summed(direction, 0, width_s)
+            found = self._loads[direction, width_s] = _loads_of(self.moved.loads(direction == "up", width_s))
         return found
 
-    @property
-    def starts_in_order(self) -> Floats:
-        """Starts of the rows, s, ascending, shape (n_rows,)."""
-        return self._starts[self._order]
+    def largest_load(self, direction: str, width_s: float, *, acknowledged: bool = False) -> float:
+        """The largest load in windows of a width, or of what is acknowledged, bit/s; 0 of none."""
+        up = (direction == "up") != acknowledged
+        return self.moved.largest_load(up, width_s, acknowledged)
 
-    def acknowledged(self, direction: str, width_s: float) -> pl.DataFrame:
+    def acknowledged(self, direction: str, width_s: float) -> Loads:
         """Payload of TCP that arrived in a direction, by the acknowledgements that pass back.
 
         Parameters
@@ -109,26 +101,27 @@ class Traffic:
 
         Returns
         -------
-        polars.DataFrame, shape (n_windows, 2)
-            As :meth:`loads`, in bit/s of payload. What is lost behind the tap is not in it, and what waits there is in
-            it when it has arrived.
+        Loads
+            As :meth:`loads`, of payload. What is lost behind the tap is not in it, and what waits there is in it when
+            it has arrived.
         """
-        return self._summed("up" if direction == "down" else "down", 1, width_s)
+        return _loads_of(self.moved.acknowledged(direction == "down", width_s))
 
-    def bytes_of_hosts(self) -> pl.DataFrame:
-        """What each host of the near side received and sent: ``host``, ``down_bytes``, ``up_bytes``."""
-        begins = _begins(self.place)
-        parts = self.ends.select(host="near")[self.place[begins]]
-        sums = [
-            pl.Series(f"{way}_bytes", _sums(np.where(self.went(way), self._bytes, 0), begins)) for way in DIRECTIONS
-        ]
-        return parts.with_columns(sums).group_by("host").agg(pl.col(one.name).sum() for one in sums)
+    def longest_silence_s(self) -> float | None:
+        """Longest time between the start of one row and the next, s; None where all begin at once."""
+        return self.moved.longest_silence_s()
+
+    def bytes_of_hosts(self) -> dict[str, dict[str, int]]:
+        """What each host of the near side received and sent, ``down`` and ``up``."""
+        found: dict[str, dict[str, int]] = {}
+        for way in DIRECTIONS:
+            for host, carried in self._by_host(self.moved.by_connection(way == "up")).items():
+                found.setdefault(host, dict.fromkeys(DIRECTIONS, 0))[way] = carried
+        return found
 
     def bytes_in(self, window: int, direction: str, width_s: float) -> dict[str, int]:
         """Bytes of each host of the near side in a direction and a window of a width."""
-        rows = np.flatnonzero((self._windows(self._starts, width_s) == window) & self.went(direction))
-        parts = self.ends.select("near")[self.place[rows]].with_columns(pl.Series("bytes", self._bytes[rows]))
-        return dict(parts.group_by("near").agg(pl.col("bytes").sum()).iter_rows())
+        return self._by_host(self.moved.by_connection(direction == "up", (window, width_s)))
 
     def waits(self, width_s: float, windows: Integers, windows_width_s: float) -> dict[str, Floats]:
         """Least wait in each window of a width, at the side of the tap of each direction's sender.
@@ -147,91 +140,44 @@ class Traffic:
         dict of numpy.ndarray
             s, by direction: what is above the least round-trip time between the tap and a host's peer.
         """
-        timed = self._timed
-        at = self._windows(timed.starts, width_s)
-        above = np.floor(_over((at + 0.5) * width_s, windows_width_s)).astype(np.int64)
-        windows = np.sort(windows)
-        inside = windows[np.minimum(np.searchsorted(windows, above), len(windows) - 1)] == above
-        found = {}
-        for direction in DIRECTIONS:
-            rows = np.flatnonzero(inside & (timed.up == (direction == "up")))
-            rows = rows[np.argsort(at[rows], kind="stable")]
-            begins = _begins(at[rows])
-            waits = timed.waits[rows]
-            found[direction] = np.minimum.reduceat(waits, begins) if len(begins) else waits
-        return found
+        found = self.moved.waits(width_s, np.ascontiguousarray(windows, dtype=np.int64), windows_width_s)
+        return {way: np.frombuffer(waits) for way, waits in zip(DIRECTIONS, found, strict=True)}
 
     @cached_property
-    def _loads(self) -> dict[tuple[str, float], pl.DataFrame]:
+    def _loads(self) -> dict[tuple[str, float], Loads]:
         """What :meth:`loads` has found: the guess, the overview and the page ask for the same."""
         return {}
 
-    @cached_property
-    def _timed(self) -> _Timed:
-        rtt_s = self.volumes["rtt_s"].to_numpy()
-        rows = np.flatnonzero(~np.isnan(rtt_s))
-        pairs = self.ends.select(pl.concat_str("near", "far", separator=" ").rank("dense")).to_series().to_numpy()
-        rtt_s, up = rtt_s[rows], self.up[rows]
-        between = 2 * pairs[self.place[rows]].astype(np.int64) + up
-        least = np.full(2 * len(pairs) + 2, np.inf)
-        np.minimum.at(least, between, rtt_s)
-        return _Timed(self._starts[rows], up, rtt_s - least[between])
-
-    def _summed(self, direction: str, column: int, width_s: float) -> pl.DataFrame:
-        starts, *amounts = self._moments[direction]
-        windows = self._windows(starts, width_s)
-        begins = _begins(windows)
-        windows = windows[begins]
-        bps = _over(8.0 * _sums(amounts[column], begins), width_s)
-        kept = (windows >= 0) & (windows < math.floor(self.duration_s / width_s * (1 + 1e-9)))
-        return pl.DataFrame({"window": windows[kept], "bps": bps[kept]})
-
-    @cached_property
-    def _starts(self) -> Floats:
-        return self.volumes["start_s"].to_numpy()
-
-    @cached_property
-    def _order(self) -> Integers:
-        # The rows of a connection are in order: a merge of them takes a sixth of the time of another sort.
-        return np.argsort(self._starts, kind="stable")
-
-    @cached_property
-    def _bytes(self) -> Integers:
-        return self.volumes["wire_bytes"].to_numpy()
-
-    @cached_property
-    def _moments(self) -> dict[str, tuple[Floats, Integers, Integers]]:
-        """Starts in order, bytes and what was acknowledged, by direction: loads of many widths are summed of these."""
-        acked = self.volumes["acked_bytes"].to_numpy()
-        order, found = self._order, {}
-        for direction in DIRECTIONS:
-            rows = order[self.went(direction)[order]]
-            starts = self._starts[rows]
-            begins = _begins(starts)
-            found[direction] = (starts[begins], _sums(self._bytes[rows], begins), _sums(acked[rows], begins))
-        return found
-
-    def _windows(self, starts: Floats, width_s: float) -> Integers:
-        # Rows that reach over an edge go where most of them is.
-        windows: Integers = np.floor(_over(starts + self.width_s / 2, width_s)).astype(np.int64)
-        return windows
+    def _by_host(self, found: tuple[bytes, bytes]) -> dict[str, int]:
+        carried, there = np.frombuffer(found[0], np.int64), np.frombuffer(found[1], np.bool_)
+        rows = np.flatnonzero(there)
+        hosts = self.near_host[rows]
+        sums = sums_at(hosts, carried[rows], len(self.hosts))
+        return {self.hosts[host]: int(sums[host]) for host in np.unique(hosts).tolist()}
 
 
-def _over(values: Any, unit: float) -> Floats:
-    """Values in a unit, by its reciprocal: so does polars, and what lies on the edge of a window is in one of them."""
-    result: Floats = values * (1 / unit)
-    return result
+@dataclass(frozen=True, eq=False)
+class Loads:
+    """Load of a direction in the windows that have any.
+
+    Parameters
+    ----------
+    windows : numpy.ndarray of int, shape (n_windows,)
+        Counted from time 0, ascending.
+    bps : numpy.ndarray, shape (n_windows,)
+        Load, bit/s.
+    """
+
+    windows: Integers
+    bps: Floats
+
+    def kept(self, which: Booleans) -> Loads:
+        """Some of the windows."""
+        return Loads(self.windows[which], self.bps[which])
 
 
-def _begins(values: Floats | Integers) -> Integers:
-    """Where runs of one value begin, none of no values."""
-    return np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=bool), values[1:] != values[:-1]]))
-
-
-def _sums(amounts: Integers, begins: Integers) -> Integers:
-    """The sum of each run."""
-    result: Integers = np.add.reduceat(amounts, begins) if len(begins) else np.zeros(0, dtype=np.int64)
-    return result
+def _loads_of(found: tuple[bytes, bytes]) -> Loads:
+    return Loads(np.frombuffer(found[0], np.int64), np.frombuffer(found[1]))
 
 
 def _rows_of(ids: Integers, wanted: Integers) -> Integers:
@@ -243,24 +189,60 @@ def _rows_of(ids: Integers, wanted: Integers) -> Integers:
     return np.where(ids[place] == wanted, place, -1)
 
 
+def opener_is_near(table: Columns, near: frozenset[str]) -> Booleans:
+    """Whether the opener of each connection is on the near side, as :func:`mayfly.workload.capture.opener_is_near`."""
+    opener, responder = (table.words(end).among(near) for end in ("opener", "responder"))
+    found: Booleans = np.where(opener != responder, opener, True)
+    return found
+
+
+def near_side(table: Columns, sides: Sides) -> tuple[frozenset[str], str, float]:
+    """Hosts on the near side of the link, how they were found, and the share of the bytes that crosses.
+
+    As :func:`mayfly.workload.capture.near_side`. Whole sites are told apart for the tables of hosts; a link may lie
+    inside one.
+    """
+    if sides.how == "given":
+        return sides.internal, "given", crossing_share(table, sides.internal, sides.nobody)
+    crossing = crossing_share(table, sides.internal, sides.nobody)
+    if sides.how != "openers" and crossing >= LEAST_CROSSING:
+        return sides.internal, "site", crossing
+    hosts, opener, responder = hosts_of_ends(table)
+    balance = sums_at(opener, 1, len(hosts)) - sums_at(responder, 1, len(hosts))
+    near = frozenset(hosts[place] for place in np.flatnonzero(balance > 0).tolist()) - sides.nobody
+    return near, "openers", crossing_share(table, near, sides.nobody)
+
+
+def crossing_share(table: Columns, inside: frozenset[str], nobody: frozenset[str]) -> float:
+    """As :func:`mayfly.workload.capture.crossing_share`."""
+    opener, responder = table.words("opener"), table.words("responder")
+    crosses = (opener.among(inside) != responder.among(inside)) & ~opener.among(nobody) & ~responder.among(nobody)
+    weight = table["opener_wire_bytes"] + table["responder_wire_bytes"]
+    if not weight.sum():
+        weight = np.ones(table.height, dtype=np.int64)
+    whole = int(weight.sum())
+    return int(weight[crosses].sum()) / whole if whole else 0.0
+
+
 def traffic_of(
-    frame: pl.DataFrame,
-    volumes: pl.DataFrame,
+    frame: Table,
+    volumes: pl.DataFrame | _native.CaptureProfile,
     *,
     width_s: float,
     duration_s: float,
     near: frozenset[str],
     found_by: str = "given",
     whole: bool = True,
+    crossing: float | None = None,
 ) -> Traffic:
     """Give the volumes of a capture their directions.
 
     Parameters
     ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
+    frame : polars.DataFrame or Columns, shape (n_connections, n_columns)
         Connections, with ``connection_id``.
-    volumes : polars.DataFrame, shape (n_volumes, 7)
-        Of :func:`mayfly.workload.connections.read_captures`.
+    volumes : polars.DataFrame, shape (n_volumes, 7), or CaptureProfile
+        Of :func:`mayfly.workload.connections.read_captures`, or what has read the connections.
     width_s, duration_s : float
         Of their windows, and of the capture.
     near : frozenset of str
@@ -270,20 +252,49 @@ def traffic_of(
         How they were found.
     whole : bool
         Whether every packet is in a volume.
+    crossing : float, optional
+        Share of the bytes that crosses, where it is known.
 
     Returns
     -------
     Traffic
     """
-    place = _rows_of(frame["connection_id"].to_numpy(), volumes["connection_id"].to_numpy())
+    table = columns_of(frame)
+    opener_near = opener_is_near(table, near)
+    hosts, opener, responder = hosts_of_ends(table)
+    near_host, far_host = np.where(opener_near, opener, responder), np.where(opener_near, responder, opener)
+    _, pairs = np.unique(near_host.astype(np.int64) * len(hosts) + far_host, return_inverse=True)
+    pairs = np.ascontiguousarray(pairs, dtype=np.uint32)
+    if isinstance(volumes, _native.CaptureProfile):
+        moved = volumes.traffic(opener_near.view(np.uint8), pairs, width_s, duration_s)
+    else:
+        moved = _of_table(table, volumes, opener_near, pairs, width_s, duration_s)
+    if crossing is None:
+        from mayfly.workload.capture import crossing_share as of_table
+
+        crossing = of_table(table.frame, near)
+    return Traffic(moved, hosts, near_host, far_host, width_s, duration_s, near, found_by, crossing, whole)
+
+
+def _of_table(
+    table: Columns, volumes: pl.DataFrame, opener_near: Booleans, pairs: Integers, width_s: float, duration_s: float
+) -> _native.LinkTraffic:
+    place = _rows_of(table["connection_id"], volumes["connection_id"].to_numpy())
     if (place < 0).any():
         volumes, place = volumes.filter(place >= 0), place[place >= 0]
-    ends = frame.select(opener_is_near(near).alias("opener_near"), "opener", "responder", "protocol")
-    opener_near = ends["opener_near"].to_numpy()
     up = (volumes["side"] == "opener").to_numpy() == opener_near[place]
-    ends = ends.select(
-        pl.when("opener_near").then("opener").otherwise("responder").alias("near"),
-        pl.when("opener_near").then("responder").otherwise("opener").alias("far"),
-        "protocol",
+
+    def column(name: str, kind: Any) -> Any:
+        return np.ascontiguousarray(volumes[name].to_numpy(), dtype=kind)
+
+    return _native.LinkTraffic.of(
+        np.ascontiguousarray(place, dtype=np.int64),
+        np.ascontiguousarray(up).view(np.uint8),
+        column("start_s", np.float64),
+        column("wire_bytes", np.int64),
+        column("acked_bytes", np.int64),
+        column("rtt_s", np.float64),
+        pairs,
+        width_s,
+        duration_s,
     )
-    return Traffic(volumes, ends, place, up, width_s, duration_s, near, found_by, crossing_share(frame, near), whole)

@@ -3,6 +3,7 @@
 import glob
 import os
 import secrets
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -77,15 +78,15 @@ def when_complete(path: str | os.PathLike[str]) -> Iterator[Path]:
     try:
         with complete(path) as partial:
             yield partial
-    except (OSError, _polars_error()) as error:
+    except Exception as error:
+        if not isinstance(error, (OSError, *_of_tables())):
+            raise
         raise MayflyError(f"{printable(path)}: cannot be written: {first_line(error)}") from None
 
 
-def _polars_error() -> type[Exception]:
-    """What polars raises; asked for when something failed, since its import takes long."""
-    from polars.exceptions import PolarsError
-
-    return PolarsError
+def _of_tables() -> tuple[type[Exception], ...]:
+    """Errors of the library for tables, where something has imported it."""
+    return (sys.modules["polars"].exceptions.PolarsError,) if "polars" in sys.modules else ()
 
 
 LARGEST_TEXT = 10 << 20

@@ -11,6 +11,9 @@ from mayfly.limits import READING, limits
 
 MAX_ROWS = 2**32 - 2
 
+MOST_VOLUMES = 1 << 20
+"""Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
+
 
 @dataclass(frozen=True)
 class ReadOptions:

@@ -102,7 +102,7 @@ pub struct Finished {
     pub packets: Vec<Packet>,
     /// Packets beyond the limit.
     pub packets_left_out: u64,
-    /// What each direction carried in each window with traffic, by connection and time.
+    /// What each direction carried in each window with traffic, by connection and time, or by time alone.
     pub volumes: Vec<Volume>,
     /// Width of the windows.
     pub volume_width_ns: i64,
@@ -280,8 +280,9 @@ impl Table {
         }
     }
 
-    /// Every connection and train; times become relative to `first_ns`.
-    pub fn finish(mut self, first_ns: i64, ideal: &Ideal) -> Finished {
+    /// Every connection and train; times become relative to `first_ns`. Volumes may stay in the order of time where
+    /// `volumes_in_time` says so.
+    pub fn finish(mut self, first_ns: i64, ideal: &Ideal, volumes_in_time: bool) -> Finished {
         self.latest = HashTable::new();
         self.entries.sort_unstable_by_key(|entry| entry.serial);
         let mut trains = self.trains;
@@ -315,7 +316,9 @@ impl Table {
         });
         packets.kept.sort_by_key(|packet| (packet.connection, packet.time_ns));
         let mut volumes = self.volumes;
-        volumes.fit();
+        if !(volumes_in_time && volumes.fits_in_time()) {
+            volumes.fit();
+        }
         volumes.kept.retain_mut(|volume| {
             let Some(row) = row_of(volume.connection) else { return false };
             volume.connection = row as u64;

@@ -1,0 +1,194 @@
+"""Columns of connections as arrays, from the compiled module or from a table of polars.
+
+Principle: of some seventy columns a profile needs thirty, and sums and orders them by arrays; the library for tables
+takes longer to import than that. Words are places in a list of them. What is not known is NaN, or no word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mayfly.arrays import Booleans, Floats, Integers, Numbers
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mayfly._native import CaptureProfile
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """A column of words.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Each word that is there, once.
+    codes : numpy.ndarray of int, shape (n,)
+        Place of each row's word among them; -1 for none.
+    """
+
+    names: Sequence[str]
+    codes: Integers
+
+    def among(self, words: Iterable[str]) -> Booleans:
+        """Which rows have one of some words, shape (n,)."""
+        wanted = frozenset(words)
+        # The last of them is at -1.
+        found: Booleans = np.array([*(name in wanted for name in self.names), False])[self.codes]
+        return found
+
+    def are(self, word: str) -> Booleans:
+        """Which rows have a word, shape (n,)."""
+        return self.among((word,))
+
+    def of(self, rows: Any) -> Words:
+        """The words of some rows."""
+        return Words(self.names, self.codes[rows])
+
+    def listed(self) -> list[str | None]:
+        """The word of each row."""
+        names = [*self.names, None]
+        return [names[code] for code in self.codes.tolist()]
+
+
+class Columns:
+    """Columns of the same rows.
+
+    Parameters
+    ----------
+    height : int
+        Rows.
+    names : sequence of str
+        Of the columns.
+    numbers, words : callable
+        The column of a name, as an array and as words.
+    table : callable
+        All of it as a table.
+    """
+
+    def __init__(
+        self,
+        height: int,
+        names: Sequence[str],
+        numbers: Callable[[str], Any],
+        words: Callable[[str], Words],
+        table: Callable[[], pl.DataFrame],
+    ):
+        self.height, self.names = height, names
+        self._numbers, self._words, self._table = numbers, words, table
+        self._found: dict[str, Any] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names
+
+    def __getitem__(self, name: str) -> Any:
+        """A column of numbers or flags, shape (n_rows,)."""
+        if name not in self._found:
+            self._found[name] = self._numbers(name)
+        return self._found[name]
+
+    def words(self, name: str) -> Words:
+        """A column of words."""
+        if name not in self._found:
+            self._found[name] = self._words(name)
+        found: Words = self._found[name]
+        return found
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """All of it as a table."""
+        return self._table()
+
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Table: TypeAlias = Columns | pl.DataFrame
+    """Columns, or a table that has them."""
+else:
+    Table = Any
+
+
+def columns_of(table: Table) -> Columns:
+    """The columns of a table, each taken when it is asked for.
+
+    Parameters
+    ----------
+    table : polars.DataFrame or Columns
+        The latter is itself the answer.
+
+    Returns
+    -------
+    Columns
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> found = columns_of(pl.DataFrame({"end": ["a", None, "b"], "rtt_s": [1.0, None, 2.0]}))
+    >>> found.words("end").are("b").tolist(), found["rtt_s"].tolist()
+    ([False, False, True], [1.0, nan, 2.0])
+    """
+    if isinstance(table, Columns):
+        return table
+    return Columns(
+        table.height,
+        table.columns,
+        lambda name: table[name].to_numpy(),
+        lambda name: _words_of(table[name]),
+        lambda: table,
+    )
+
+
+def _words_of(series: pl.Series) -> Words:
+    names = series.drop_nulls().unique(maintain_order=True).to_list()
+    places = {name: place for place, name in enumerate(names)}
+    return Words(names, np.array([places.get(word, -1) for word in series.to_list()], dtype=np.int64))
+
+
+_KINDS: Mapping[str, Any] = {"f": np.float64, "i": np.int64, "b": np.bool_}
+
+
+def columns_of_capture(read: CaptureProfile, height: int) -> Columns:
+    """The columns of connections that the compiled module read."""
+
+    def numbers(name: str) -> Numbers | Booleans:
+        kind, values = read.numbers(name)
+        found: Numbers | Booleans = np.frombuffer(values, _KINDS[kind])
+        return found
+
+    def words(name: str) -> Words:
+        names, codes = read.words(name)
+        return Words(names, np.frombuffer(codes, np.int32))
+
+    def table() -> pl.DataFrame:
+        import polars as pl
+
+        return pl.DataFrame(read.table())
+
+    return Columns(height, read.names(), numbers, words, table)
+
+
+def hosts_of_ends(table: Columns) -> tuple[list[str], Integers, Integers]:
+    """Every address once, and the place of the opener and of the responder of each row among them."""
+    opener, responder = table.words("opener"), table.words("responder")
+    places = {name: place for place, name in enumerate(opener.names)}
+    moved = np.array([places.setdefault(name, len(places)) for name in responder.names], dtype=np.int64)
+    return list(places), opener.codes, moved[responder.codes] if table.height else responder.codes
+
+
+def begins_of(values: Floats | Integers) -> Integers:
+    """Where runs of one value begin, none of no values."""
+    return np.flatnonzero(np.concatenate([np.ones(min(len(values), 1), dtype=bool), values[1:] != values[:-1]]))
+
+
+def sums_at(places: Integers, values: Any, count: int) -> Integers:
+    """Sums of whole values by place, shape (count,)."""
+    found: Integers = np.zeros(count, dtype=np.int64)
+    np.add.at(found, places, values)
+    return found
