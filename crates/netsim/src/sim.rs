@@ -653,6 +653,7 @@ impl<'a> Sim<'a> {
         let (index, spec) = match &mut self.streamed {
             None => {
                 let index = self.stages.due(event, self.flows, self.net.now, &mut self.net.events);
+                self.flows.get(index + 4).into_iter().for_each(prefetch::value);
                 (index, self.flows[index])
             }
             Some(streamed) => match streamed.due(self.run, self.net.now, &mut self.net.events) {
@@ -683,7 +684,7 @@ impl<'a> Sim<'a> {
             self.out.records[row] = FlowRecord::default();
         }
         self.out.records[row].start = self.net.now;
-        let owner = Owner { flow: index as u32, slot, src: path.src, dst: path.dst, mark: spec.mark };
+        let owner = Owner { flow: index as u32, slot: slot as u32, src: path.src, dst: path.dst, mark: spec.mark };
         let live = self.live.at(slot);
         live.begin(owner.flow, path.exits);
         let made_with: &Tcp = std::mem::replace(&mut live.tcp, tcp);

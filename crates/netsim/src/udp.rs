@@ -187,7 +187,7 @@ impl Source {
 
     fn schedule(&self, net: &mut Net) {
         let at = self.start + self.burst.at + Time(self.burst.gap.0 * self.of_burst);
-        net.events.schedule(at, Kind::Udp, self.owner.slot);
+        net.events.schedule(at, Kind::Udp, self.owner.slot as usize);
     }
 
     pub(crate) fn on_delivery(&mut self, packet: &Packet, net: &mut Net) {

@@ -208,7 +208,7 @@ impl Stream {
         }
         self.unit_due = self.source.due();
         if self.unit_due != Time::NEVER {
-            net.events.schedule(self.unit_due, Kind::Udp, self.owner.slot);
+            net.events.schedule(self.unit_due, Kind::Udp, self.owner.slot as usize);
         }
         if self.pace_due == Time::NEVER {
             self.release(net);
@@ -228,7 +228,7 @@ impl Stream {
         }
         if !self.waiting.is_empty() {
             self.pace_due = self.busy_until;
-            net.events.schedule(self.pace_due, Kind::Pace, self.owner.slot);
+            net.events.schedule(self.pace_due, Kind::Pace, self.owner.slot as usize);
         }
     }
 
@@ -304,7 +304,7 @@ impl Stream {
 
     fn report_in(&mut self, every: Time, net: &mut Net) {
         self.report_due = net.now + every;
-        net.events.schedule(self.report_due, Kind::Receiver, self.owner.slot);
+        net.events.schedule(self.report_due, Kind::Receiver, self.owner.slot as usize);
     }
 
     /// Whether nothing more can come.

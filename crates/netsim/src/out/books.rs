@@ -191,7 +191,13 @@ impl Ledger {
     /// Asks for the counters of the flow of `packet`, which will be needed soon.
     #[inline]
     pub(crate) fn ask_for(&self, packet: &Packet) {
-        self.open.get(self.at(packet)).into_iter().for_each(prefetch::value);
+        self.ask_for_row(self.row(packet));
+    }
+
+    /// Asks for the counters in `row`.
+    #[inline]
+    pub(crate) fn ask_for_row(&self, row: usize) {
+        self.open.get(2 * row).into_iter().for_each(prefetch::value);
     }
 
     /// The row that is given back next, of a flow that is gone; its counters must have come out even.

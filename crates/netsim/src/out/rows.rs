@@ -121,7 +121,12 @@ mod tests {
     use crate::wire::handle::{Mark, Owner};
 
     fn packet(flow: u32, slot: usize) -> Packet {
-        Owner { flow, slot, src: 0, dst: 1, mark: 0 }.packet(Direction::Forward, Kind::Data, Mark::Plain, 1)
+        Owner { flow, slot: slot as u32, src: 0, dst: 1, mark: 0 }.packet(
+            Direction::Forward,
+            Kind::Data,
+            Mark::Plain,
+            1,
+        )
     }
 
     #[test]

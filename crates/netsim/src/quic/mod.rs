@@ -198,7 +198,7 @@ impl Connection {
         let next = ends.min(answers).min(self.due).max(scene.net.now);
         if next < self.timer_event {
             self.timer_event = next;
-            scene.net.events.schedule(next, Kind::Retransmit, self.owner.slot);
+            scene.net.events.schedule(next, Kind::Retransmit, self.owner.slot as usize);
         }
     }
 

@@ -19,6 +19,6 @@ impl Sim<'_> {
         let Some(source) = application.source(self.net.now, random) else { return };
         let ends = (owner, pipes.0, pipes.1);
         let stream = MediaStream::start(ends, spec.size_bytes, source, &mut self.net);
-        self.live.at(owner.slot).transport = Transport::Media(Box::new(stream));
+        self.live.at(owner.slot as usize).transport = Transport::Media(Box::new(stream));
     }
 }

@@ -14,6 +14,8 @@ use crate::wire::pipe::End;
 /// Places for flows from which on their state does not fit the second cache (a megabyte or less): below, asking costs more
 /// than waiting.
 const MANY: usize = 512;
+/// And from which on not even the third: more is asked for.
+const MOST: usize = 1 << 14;
 /// Events, and packets of one lane, between asking and reading; and between reading what tells of more and that.
 const FAR: usize = 7;
 const NEAR: usize = 3;
@@ -27,6 +29,12 @@ impl Sim<'_> {
     #[inline]
     pub(super) fn foresees(&self) -> bool {
         self.live.len() > MANY
+    }
+
+    /// Whether what is read seldom, or is small, is worth it too.
+    #[inline]
+    fn foresees_more(&self) -> bool {
+        self.live.len() > MOST
     }
 
     /// Asks for what the events that come next will read.
@@ -43,11 +51,17 @@ impl Sim<'_> {
                 _ => {}
             }
         }
-        if let Some(key) = self.net.events.ahead(NEAR)
-            && key.kind() == Kind::Flight
-            && let Some(flight) = self.net.flights.get(key.index())
-        {
-            self.ask_for(&flight.packet, self.net.end(flight));
+        if let Some(key) = self.net.events.ahead(NEAR) {
+            match key.kind() {
+                Kind::Flight => {
+                    if let Some(flight) = self.net.flights.get(key.index()) {
+                        self.ask_for(&flight.packet, self.net.end(flight));
+                    }
+                }
+                Kind::Retransmit if self.foresees_more() => self.ask_for_sending(key.index(), Direction::Forward),
+                Kind::Receiver if self.foresees_more() => self.ask_for_sending(key.index(), Direction::Reverse),
+                _ => {}
+            }
         }
         if let Some(key) = self.net.events.ahead(1)
             && key.kind() == Kind::Flight
@@ -93,10 +107,29 @@ impl Sim<'_> {
         }
     }
 
+    /// Asks for what the end of the flow in `slot` that sends in `direction` needs to send.
+    #[inline]
+    fn ask_for_sending(&self, slot: usize, direction: Direction) {
+        let Some(live) = self.live.get(slot).filter(|live| live.flow != u32::MAX) else { return };
+        self.net.ledger.ask_for_row(self.net.ledger.row_of(live.flow, slot));
+        let exit = live.exits[usize::from(direction == Direction::Forward)] as usize;
+        if exit != AIR {
+            // The pipes to and from a host are neighbours.
+            self.net.pipes.get(exit ^ 1).into_iter().for_each(prefetch::value);
+        }
+    }
+
     /// Asks for the pipe that `packet`, or what answers it, will be sent into.
     #[inline]
     fn ask_for_pipe(&self, packet: &Packet, end: End) {
         let Some(live) = self.live.get(Handle::unpack(packet.handle).slot) else { return };
+        if let End::Port(port) = end
+            && self.foresees_more()
+            && self.ports[port].queue.stats().dropped() > 0
+        {
+            // It may be dropped, too.
+            self.net.ledger.ask_for(packet);
+        }
         let exit = live.exit(packet);
         // The pipes to and from a host are neighbours.
         let pipe = if let End::Host = end { exit ^ 1 } else { exit };

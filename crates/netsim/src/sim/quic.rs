@@ -12,12 +12,12 @@ use crate::wire::net::Net;
 impl Sim<'_> {
     /// Begins flow `spec`.
     pub(super) fn start_quic(&mut self, owner: Owner, spec: &FlowSpec, pipes: (usize, usize)) {
-        let Live { tcp, .. } = *self.live.at(owner.slot);
+        let Live { tcp, .. } = *self.live.at(owner.slot as usize);
         let dialogue = self.run.application(spec).and_then(|own| own.dialogue(owner.flow, self.net.now));
         let script = spec.script.map_or(&[][..], |script| self.run.scripts.list[script as usize].as_slice());
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         let connection = QuicConnection::open(owner, spec, pipes, script, dialogue, &mut scene);
-        self.live.at(owner.slot).transport = Transport::Quic(Box::new(connection));
+        self.live.at(owner.slot as usize).transport = Transport::Quic(Box::new(connection));
     }
 
     /// A packet of QUIC reached its host.

@@ -9,16 +9,16 @@ use units::Direction;
 impl Sim<'_> {
     /// Begins flow `spec`, whose first half has the slot of `owner`.
     pub(super) fn start_scripted(&mut self, owner: Owner, spec: &FlowSpec, path: (usize, usize), history: History) {
-        let Live { exits, tcp, .. } = *self.live.at(owner.slot);
-        let turned = Transport::Turned(owner.slot);
+        let Live { exits, tcp, .. } = *self.live.at(owner.slot as usize);
+        let turned = Transport::Turned(owner.slot as usize);
         let second = self.live.claim(|| Live::free(tcp, Transport::Turned(0)));
         let live = self.live.at(second);
         live.begin(owner.flow, exits);
         (live.tcp, live.transport) = (tcp, turned);
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
         let dialogue = self.run.application(spec).and_then(|own| own.dialogue(owner.flow, scene.net.now));
-        let scripted = Scripted::open(owner, [owner.slot, second], spec, path, history, dialogue, &mut scene);
-        self.live.at(owner.slot).transport = Transport::Scripted(Box::new(scripted));
+        let scripted = Scripted::open(owner, [owner.slot as usize, second], spec, path, history, dialogue, &mut scene);
+        self.live.at(owner.slot as usize).transport = Transport::Scripted(Box::new(scripted));
     }
 
     /// A packet of a scripted connection reached its host.

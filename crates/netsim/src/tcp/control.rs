@@ -14,7 +14,7 @@ pub(crate) struct Control {
     pub(crate) cwnd: f64,
     pub(crate) ssthresh: f64,
     /// What a segment adds to the window in slow start, segments, and how many of an acknowledgement do.
-    pub(crate) step: f64,
+    pub(crate) step: f32,
     pub(crate) most: u32,
     pub(crate) rule: State,
 }
@@ -49,7 +49,7 @@ impl Control {
     #[inline]
     fn grow(&mut self, now: Time, rtt_s: f64, tcp: &Tcp) {
         if self.cwnd < self.ssthresh {
-            self.cwnd += self.step;
+            self.cwnd += f64::from(self.step);
             return;
         }
         self.cwnd = self.rule.grown(self.cwnd, Moment { now, rtt_s, twentieth: tcp.hystart == Hystart::Linux });

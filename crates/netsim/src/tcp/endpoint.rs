@@ -20,7 +20,7 @@ use crate::out::books::Ledger;
 use crate::out::trace::Trace;
 use crate::tcp::accurate::{Counts, Habits, Hosts, Mode, Told};
 use crate::tcp::settings::Tcp;
-use crate::tcp::{Connection, History, Life};
+use crate::tcp::{Connection, History, Life, Trains};
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::{AIR, Net};
 use crate::wire::pipe::{End, Lane, Pipe};
@@ -237,7 +237,7 @@ impl Endpoint {
         let idle = self.net.now - self.sent_at;
         let shape = &mut self.sends.shape;
         shape.data += segments;
-        (shape.last, shape.fin) = (shape.data, shape.data + 1);
+        (shape.last, shape.fin_rides) = (shape.data, false);
         if self.sends.sender.una() > 0 && self.sends.sender.una() == self.sends.sender.max() {
             self.sends.sender.on_more(idle, &self.tcp, &self.net);
         }
@@ -259,8 +259,8 @@ impl Endpoint {
         }
         let unsent = self.sends.sender.max() <= self.sends.shape.data && self.sends.shape.data > 0;
         let shape = &mut self.sends.shape;
-        shape.fin = shape.data + u32::from(!unsent);
-        shape.last = shape.fin;
+        shape.fin_rides = unsent;
+        shape.last = shape.fin();
         self.send_allowed();
         unsent
     }
@@ -326,7 +326,7 @@ impl Endpoint {
         }
         self.take(segment);
         self.fin_came |= segment.fin;
-        if self.closes_last && self.sends.sender.una() > self.sends.shape.fin {
+        if self.closes_last && self.sends.sender.una() > self.sends.shape.fin() {
             self.end();
         }
     }
@@ -509,7 +509,9 @@ impl Endpoint {
 
     /// Lets the sender act; data carries the acknowledgement that may have been due.
     fn send(&mut self, act: impl FnOnce(&mut Connection, &Tcp, &mut Net)) {
-        self.sends.shape.riding = self.receives.receiver.riding(&self.tcp);
+        if let Some(trains) = &mut self.sends.shape.trains {
+            trains.riding = self.receives.receiver.riding(&self.tcp);
+        }
         act(&mut self.sends, &self.tcp, &mut self.net);
         if !self.net.outbox.is_empty() {
             self.sent_at = self.net.now;
@@ -546,7 +548,7 @@ impl Endpoint {
             _ => Role::Data,
         };
         // A socket that nobody has and that only waits for the FIN has forgotten its counts (`tcp_timewait_state_process`).
-        let waits = self.unread && self.sends.sender.una() > shape.fin;
+        let waits = self.unread && self.sends.sender.una() > shape.fin();
         let number = if role == Role::Ack { self.sends.sender.max() } else { handle.number };
         let echoed = self.receives.receiver.riding(&self.tcp).map_or(Time::ZERO, |riding| riding.stamp);
         let options = self.net.options.of(packet.options);
@@ -585,17 +587,19 @@ impl From<Counts> for ByteCounts {
 fn half(slot: usize, receiver_opens: bool, tcp: &Tcp) -> Connection {
     let mut connection = Connection::unused(tcp);
     let shape = &mut connection.shape;
-    shape.owner = Owner { flow: 0, slot, src: 0, dst: 1, mark: 0 };
+    shape.owner = Owner { flow: 0, slot: slot as u32, src: 0, dst: 1, mark: 0 };
     (shape.out, shape.back) = (AIR as u32, AIR as u32);
     shape.receiver_opens = receiver_opens || slot == RECEIVES;
     shape.turned = slot == RECEIVES;
-    shape.hosts = if slot == RECEIVES { (OTHER, OWN) } else { (OWN, OTHER) };
+    let hosts = if slot == RECEIVES { (OTHER, OWN) } else { (OWN, OTHER) };
+    shape.trains = Some(Box::new(Trains::none(hosts)));
+    shape.fin_rides = false;
     // One train that never ends: how many bytes are in a segment is not known here.
     (shape.end, shape.size_bytes) = (u32::MAX - 1, u64::MAX >> 1);
     if slot == RECEIVES {
-        (shape.data, shape.last, shape.fin) = (u32::MAX - 1, u32::MAX - 1, u32::MAX);
+        (shape.data, shape.last) = (u32::MAX - 1, u32::MAX - 1);
     } else {
-        (shape.data, shape.last, shape.fin) = (0, 0, 1);
+        (shape.data, shape.last) = (0, 0);
     }
     let history = History { clock_phase: Time::ZERO, syn_lost: false, known: [None; 2] };
     connection.sender.restart(tcp, history.clock_phase, history.syn_lost);

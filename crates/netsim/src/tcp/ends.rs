@@ -16,7 +16,6 @@ use crate::wire::net::Net;
 /// The end that sends the data.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "the form of most runs is read at every packet")]
-#[repr(u8)]
 pub(crate) enum SendingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Sender),
@@ -27,7 +26,6 @@ pub(crate) enum SendingEnd {
 /// The end that receives the data.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "the form of most runs is read at every packet")]
-#[repr(u8)]
 pub(crate) enum ReceivingEnd {
     /// As RFC 5681 and its companions say.
     Rfc(Receiver),
@@ -45,12 +43,9 @@ macro_rules! each {
     };
 }
 
-/// Bytes before the contents of an end, which tell its form.
-const TAG: usize = 8;
-
 impl SendingEnd {
     /// Bytes from its beginning that every packet reads.
-    pub(crate) const OFTEN: usize = TAG + Sender::OFTEN;
+    pub(crate) const OFTEN: usize = Sender::OFTEN;
 
     /// Memory for connections with settings `tcp`.
     pub(crate) fn idle(tcp: &Tcp) -> SendingEnd {
@@ -101,7 +96,7 @@ impl SendingEnd {
                 sender.begin_beside(receiver, shape, tcp, net)
             }
             (SendingEnd::Rfc(sender), other) => {
-                sender.rtt = *other.rtt();
+                sender.rtt = other.rtt(tcp);
                 sender.syn_lost = other.syn_lost();
                 if opened && other.syn_lost() {
                     sender.rtt.after_lost_syn(tcp);
@@ -210,21 +205,21 @@ impl SendingEnd {
 
 impl ReceivingEnd {
     /// Bytes from its beginning that every packet reads.
-    pub(crate) const OFTEN: usize = TAG + Receiver::OFTEN;
+    pub(crate) const OFTEN: usize = Receiver::OFTEN;
 
     /// Memory for connections with settings `tcp`.
     pub(crate) fn idle(tcp: &Tcp) -> ReceivingEnd {
         if tcp.recovery.is_linux() {
             ReceivingEnd::Linux(Box::new(linux::Receiver::idle(tcp)))
         } else {
-            ReceivingEnd::Rfc(Receiver::idle(tcp))
+            ReceivingEnd::Rfc(Receiver::idle())
         }
     }
 
     /// Begins another connection in the same memory.
     pub(crate) fn restart(&mut self, tcp: &Tcp, clock_phase: Time) {
         match self {
-            ReceivingEnd::Rfc(receiver) => receiver.restart(tcp),
+            ReceivingEnd::Rfc(receiver) => receiver.restart(),
             ReceivingEnd::Linux(receiver) => receiver.restart(tcp, clock_phase),
         }
     }
@@ -321,7 +316,10 @@ impl ReceivingEnd {
 
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
     pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
-        each!(self, ReceivingEnd, receiver => receiver.on_close(tcp, net))
+        match self {
+            ReceivingEnd::Rfc(receiver) => receiver.on_close(net),
+            ReceivingEnd::Linux(receiver) => receiver.on_close(tcp, net),
+        }
     }
 
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
@@ -342,10 +340,10 @@ impl ReceivingEnd {
     }
 
     /// What the handshake told of the round-trip time.
-    pub(crate) fn rtt(&self) -> &Rtt {
+    pub(crate) fn rtt(&self, tcp: &Tcp) -> Rtt {
         match self {
-            ReceivingEnd::Rfc(receiver) => &receiver.rtt,
-            ReceivingEnd::Linux(receiver) => receiver.rtt(),
+            ReceivingEnd::Rfc(receiver) => receiver.rtt(tcp),
+            ReceivingEnd::Linux(receiver) => *receiver.rtt(),
         }
     }
 

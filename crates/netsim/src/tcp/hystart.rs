@@ -26,7 +26,7 @@ const REMEMBERED: u32 = 32;
 /// Rounds of conservative slow start (RFC 9406, 4.3: CSS_ROUNDS).
 const CONSERVATIVE_ROUNDS: u32 = 5;
 /// What a segment adds to the window in them (RFC 9406, 4.3: CSS_GROWTH_DIVISOR), segments.
-pub(crate) const CONSERVATIVE: f64 = 0.25;
+pub(crate) const CONSERVATIVE: f32 = 0.25;
 /// Segments of one acknowledgement that open the window in slow start, where segments are not paced (RFC 9406, 4.3: L).
 pub(crate) const LIMIT: u32 = 8;
 

@@ -51,19 +51,19 @@ pub(crate) struct Riding {
     window: u32,
 }
 
-/// Constants of one connection: two lines of the cache.
-#[derive(Clone, Copy, Debug)]
+/// Constants of one connection: one line of the cache.
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Shape {
+    size_bytes: u64,
+    /// Of a connection whose data is in trains; without a script all data is one train.
+    trains: Option<Box<Trains>>,
     owner: Owner,
     /// Segments with payload.
     data: u32,
     /// Last sequence number: the FIN, or the last data.
     last: u32,
-    /// The segment that is the FIN, or carries it.
-    fin: u32,
-    /// First and last segment of the train under way. Without a script all data is one train.
-    first: u32,
+    /// Last segment of the train under way.
     end: u32,
     /// Payload of segment `end`, bytes.
     tail: u32,
@@ -71,13 +71,21 @@ pub(crate) struct Shape {
     out: u32,
     /// Access pipe of the receiver.
     back: u32,
+    /// The last data carries the FIN.
+    fin_rides: bool,
     /// Data travels from the receiver of the flow to its sender: the second half of a scripted connection.
     turned: bool,
     receiver_opens: bool,
+}
+
+/// What a connection with data both ways has beside that.
+#[derive(Clone, Debug)]
+pub(crate) struct Trains {
+    /// First segment of the train under way.
+    first: u32,
     /// Payload before the train under way, and of it, bytes.
     before: u64,
     train_bytes: u64,
-    size_bytes: u64,
     /// Acknowledgement that data segments carry.
     riding: Option<Riding>,
     /// The payload before it, bytes.
@@ -86,9 +94,16 @@ pub(crate) struct Shape {
     hosts: (u32, u32),
 }
 
+impl Trains {
+    /// Before the first one, between `hosts`.
+    fn none(hosts: (u32, u32)) -> Trains {
+        Trains { first: 1, before: 0, train_bytes: 0, riding: None, riding_bytes: 0, hosts }
+    }
+}
+
 // On WebAssembly, whose pointers have 32 bits, it is smaller.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Shape>() == 2 * crate::prefetch::LINE);
+const _: () = assert!(size_of::<Shape>() == crate::prefetch::LINE);
 
 impl Shape {
     /// Segment `seq` on its way to the receiver, while `una` is the first one not acknowledged.
@@ -138,11 +153,35 @@ impl Shape {
     /// Payload carried by the segments before `seq`, bytes.
     #[inline]
     fn bytes_before(&self, seq: u32, tcp: &Tcp) -> u64 {
-        if seq > self.end {
-            self.before + self.train_bytes
-        } else {
-            self.before + u64::from(seq.saturating_sub(self.first)) * u64::from(tcp.mss)
+        match &self.trains {
+            None if seq > self.end => self.size_bytes,
+            None => u64::from(seq.saturating_sub(1)) * u64::from(tcp.mss),
+            Some(trains) if seq > self.end => trains.before + trains.train_bytes,
+            Some(trains) => trains.before + u64::from(seq.saturating_sub(trains.first)) * u64::from(tcp.mss),
         }
+    }
+
+    /// First segment of the train under way.
+    fn first(&self) -> u32 {
+        self.trains.as_ref().map_or(1, |trains| trains.first)
+    }
+
+    /// The segment that is the FIN, or carries it.
+    #[inline]
+    fn fin(&self) -> u32 {
+        self.data + u32::from(!self.fin_rides)
+    }
+
+    /// Acknowledgement that data segments carry, and the payload before it, bytes.
+    #[inline]
+    fn riding(&self) -> Option<(Riding, u64)> {
+        let trains = self.trains.as_ref()?;
+        Some((trains.riding?, trains.riding_bytes))
+    }
+
+    /// Hosts of its sender and of its receiver, where these speak accurate ECN.
+    fn hosts(&self) -> (u32, u32) {
+        self.trains.as_ref().map_or_else(|| hosts_of(self.owner.slot as usize), |trains| trains.hosts)
     }
 }
 
@@ -152,8 +191,17 @@ impl Shape {
 pub(crate) struct Connection {
     shape: Shape,
     receiver: ReceivingEnd,
+    /// So that the sender begins a line.
+    apart: [u64; 2],
     sender: SendingEnd,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(
+    offset_of!(Connection, receiver) == prefetch::LINE
+        && offset_of!(Connection, sender) == 3 * prefetch::LINE
+        && size_of::<Connection>() <= 9 * prefetch::LINE
+);
 
 /// What a sender brings along from before its connection.
 #[derive(Clone, Copy, Debug)]
@@ -186,25 +234,20 @@ impl Connection {
     pub(crate) fn unused(tcp: &Tcp) -> Connection {
         let owner = Owner { flow: u32::MAX, slot: 0, src: 0, dst: 0, mark: 0 };
         let shape = Shape {
+            size_bytes: 0,
+            trains: None,
             owner,
             data: 0,
             last: 0,
-            fin: 0,
-            first: 1,
             end: 0,
-            before: 0,
-            train_bytes: 0,
             tail: 0,
-            size_bytes: 0,
-            turned: false,
-            riding: None,
-            riding_bytes: 0,
             out: 0,
             back: 0,
-            hosts: (0, 0),
+            fin_rides: true,
+            turned: false,
             receiver_opens: false,
         };
-        Connection { shape, sender: SendingEnd::idle(tcp), receiver: ReceivingEnd::idle(tcp) }
+        Connection { shape, receiver: ReceivingEnd::idle(tcp), apart: [0; 2], sender: SendingEnd::idle(tcp) }
     }
 
     /// Offset and size of what a packet of that direction, or the timer of the end that takes it, reads.
@@ -236,28 +279,23 @@ impl Connection {
     ) {
         let data = spec.size_bytes.div_ceil(tcp.mss.into()) as u32;
         self.shape = Shape {
+            size_bytes: spec.size_bytes,
+            trains: None,
             owner,
             data,
             last: data + u32::from(tcp.fin && !tcp.fin_on_data),
-            fin: data + u32::from(!tcp.fin_on_data),
-            first: 1,
             end: data,
-            before: 0,
-            train_bytes: spec.size_bytes,
             tail: (spec.size_bytes - u64::from(data - 1) * u64::from(tcp.mss)) as u32,
-            size_bytes: spec.size_bytes,
-            turned: false,
-            riding: None,
-            riding_bytes: 0,
             out: pipes.0 as u32,
             back: pipes.1 as u32,
-            hosts: hosts_of(owner.slot),
+            fin_rides: tcp.fin_on_data,
+            turned: false,
             receiver_opens: spec.receiver_opens,
         };
         self.sender.restart(tcp, history.clock_phase, history.syn_lost);
         self.sender.recall(history.known[0]);
         self.receiver.restart(tcp, history.clock_phase);
-        net.hosts.restart(self.shape.hosts, tcp);
+        net.hosts.restart(self.shape.hosts(), tcp);
         if spec.receiver_opens {
             self.receiver.open(&self.shape, tcp, net);
         } else {
@@ -285,7 +323,7 @@ impl Connection {
     pub(crate) fn on_reverse(&mut self, handle: Handle, options: u32, tcp: &Tcp, net: &mut Net) -> Life {
         match handle.mark {
             Mark::Open => {
-                net.hosts.on_opening(self.shape.hosts.0, net.options.told(options));
+                net.hosts.on_opening(self.shape.hosts().0, net.options.told(options));
                 self.sender.open(&self.shape, tcp, net);
             }
             Mark::Plain | Mark::Probe => self.sender.on_ack(handle, options, &self.shape, tcp, net),

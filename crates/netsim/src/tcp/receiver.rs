@@ -25,8 +25,7 @@ enum Pending {
     Fin,
 }
 
-/// What every segment reads comes first, in one line of the cache with the tag of its
-/// [end](crate::tcp::ends::ReceivingEnd).
+/// What every segment reads comes first, in one line of the cache.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Receiver {
@@ -55,35 +54,42 @@ pub(crate) struct Receiver {
 
     /// Timestamp to echo (`TS.Recent`).
     stamp: Time,
-    /// Segments above a gap.
-    above_gap: Ring,
-    blocks: Blocks,
+    /// None before the first gap.
+    gap: Option<Box<Gap>>,
     /// Marked segments that have come in (RFC 9768, 3.2.1: r.cep).
     pub(super) marks: Marks,
-    pub(super) rtt: Rtt,
+    /// Of the RTT sample, when the segment left and when its answer came; `NEVER` without one.
+    sample: (Time, Time),
     /// Arrival of the last missing payload.
     pub(crate) complete: Time,
     pub(crate) finish: Time,
 }
 
+/// What a receiver with a gap remembers.
+#[derive(Debug, Default)]
+struct Gap {
+    /// Segments above it.
+    above: Ring,
+    blocks: Blocks,
+}
+
 impl Receiver {
     /// Bytes from its beginning that every segment reads.
-    pub(crate) const OFTEN: usize = offset_of!(Receiver, stamp);
+    pub(crate) const OFTEN: usize = offset_of!(Receiver, gap);
 
-    pub(crate) fn idle(tcp: &Tcp) -> Receiver {
+    pub(crate) fn idle() -> Receiver {
         Receiver {
             next: 0,
             beyond: 0,
-            above_gap: Ring::default(),
+            gap: None,
             held: 0,
-            blocks: Blocks::default(),
             acknowledged: 0,
             stamp: Time::ZERO,
             deadline: Time::NEVER,
             timer_event: Time::NEVER,
             pending: Pending::Nothing,
             repeats: 0,
-            rtt: Rtt::unknown(tcp, Time::ZERO),
+            sample: (Time::NEVER, Time::NEVER),
             echo: false,
             marks: Marks::default(),
             probed: Time::NEVER,
@@ -96,8 +102,8 @@ impl Receiver {
     }
 
     /// Begins another connection.
-    pub(crate) fn restart(&mut self, tcp: &Tcp) {
-        *self = Receiver::idle(tcp);
+    pub(crate) fn restart(&mut self) {
+        *self = Receiver::idle();
     }
 
     #[inline]
@@ -159,7 +165,7 @@ impl Receiver {
             self.first_data = net.now;
         }
         if seq > 0 {
-            self.on_answer(tcp, net);
+            self.on_answer(net);
         } else if !shape.receiver_opens {
             // The SYN, to be answered now; one that comes again leaves no telling which answer is answered.
             if self.beyond == 0 || !tcp.time_repeated_syn {
@@ -174,7 +180,7 @@ impl Receiver {
         if self.next > before {
             self.on_progress(before, shape, tcp, net);
         }
-        let closes = tcp.fin && self.next > shape.fin;
+        let closes = tcp.fin && self.next > shape.fin();
         if closes && self.pending != Pending::Fin {
             self.close(shape, tcp, net);
         }
@@ -221,7 +227,7 @@ impl Receiver {
             self.pending = Pending::Nothing;
             self.deadline = Time::NEVER;
             if self.repeats == 1 {
-                self.on_answer(tcp, net);
+                self.on_answer(net);
             }
             self.repeats = 0;
         }
@@ -264,7 +270,7 @@ impl Receiver {
         }
         if blocks {
             let room = MOST_BLOCKS - usize::from(tcp.timestamps) - usize::from(tcp.ecn.counts());
-            ack.len += 4 + 8 * self.blocks.report(room, &mut options);
+            ack.len += 4 + 8 * self.gap.as_ref().map_or(0, |gap| gap.blocks.report(room, &mut options));
         }
         ack.options = net.options.keep(options);
     }
@@ -283,16 +289,25 @@ impl Receiver {
 
     /// The answer to the probe has come: the receiver's only RTT sample, since it sends no data.
     #[inline]
-    fn on_answer(&mut self, tcp: &Tcp, net: &Net) {
+    fn on_answer(&mut self, net: &Net) {
         let sent = std::mem::replace(&mut self.probed, Time::NEVER);
         if sent != Time::NEVER {
-            self.rtt.sample(sent, net.now, 1, true, tcp);
+            self.sample = (sent, net.now);
         }
     }
 
+    /// What the handshake told of the round-trip time: there is one sample at most.
+    pub(super) fn rtt(&self, tcp: &Tcp) -> Rtt {
+        let (mut rtt, (sent, answered)) = (Rtt::unknown(tcp, Time::ZERO), self.sample);
+        if sent != Time::NEVER {
+            rtt.sample(sent, answered, 1, true, tcp);
+        }
+        rtt
+    }
+
     /// The sender acknowledged the SYN-ACK, or the FIN: then it is the last FIN-ACK.
-    pub(crate) fn on_close(&mut self, tcp: &Tcp, net: &mut Net) {
-        self.on_answer(tcp, net);
+    pub(crate) fn on_close(&mut self, net: &mut Net) {
+        self.on_answer(net);
         if self.pending == Pending::Fin {
             self.pending = Pending::Nothing;
             self.deadline = Time::NEVER;
@@ -336,7 +351,7 @@ impl Receiver {
 
     /// Sets the timer that repeats the pending SYN or FIN, with exponential back-off (RFC 6298, 5.5).
     fn repeat_later(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let timeout = Time(self.rtt.timeout(tcp).0 << self.repeats.min(6)).min(tcp.max_rto);
+        let timeout = Time(self.rtt(tcp).timeout(tcp).0 << self.repeats.min(6)).min(tcp.max_rto);
         self.repeats += 1;
         self.arm(net.now + timeout, shape, net);
     }
@@ -346,7 +361,7 @@ impl Receiver {
         self.deadline = deadline;
         if self.timer_event > deadline {
             self.timer_event = deadline;
-            net.events.schedule(deadline, Kind::Receiver, shape.owner.slot);
+            net.events.schedule(deadline, Kind::Receiver, shape.owner.slot as usize);
         }
     }
 
@@ -359,21 +374,24 @@ impl Receiver {
     fn insert(&mut self, seq: u32, tcp: &Tcp) {
         if seq == self.next {
             self.next += 1;
-            if self.held > 0 {
-                while self.held > 0 && self.above_gap.take(self.next) {
+            if self.held > 0
+                && let Some(gap) = &mut self.gap
+            {
+                while self.held > 0 && gap.above.take(self.next) {
                     self.next += 1;
                     self.held -= 1;
                 }
-                self.blocks.on_progress(self.next);
+                gap.blocks.on_progress(self.next);
             }
         } else if seq > self.next {
-            self.held += u32::from(self.above_gap.add(seq, self.next));
+            let gap = self.gap.get_or_insert_default();
+            self.held += u32::from(gap.above.add(seq, self.next));
             if tcp.recovery == Recovery::Sack {
                 // What the last blocks hold need not be walked.
-                let from = self.blocks.around(seq).map_or(seq, |(from, _)| from);
-                let to = self.blocks.around(seq + 1).map_or(seq, |(_, to)| to);
-                let start = self.above_gap.run_start(from, self.next);
-                self.blocks.on_segment((start, self.above_gap.run_end(to, self.beyond)));
+                let from = gap.blocks.around(seq).map_or(seq, |(from, _)| from);
+                let to = gap.blocks.around(seq + 1).map_or(seq, |(_, to)| to);
+                let start = gap.above.run_start(from, self.next);
+                gap.blocks.on_segment((start, gap.above.run_end(to, self.beyond)));
             }
         }
     }

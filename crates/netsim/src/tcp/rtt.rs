@@ -5,6 +5,8 @@
 //! round trip has (RFC 7323, appendix G); the rule of Linux (`tcp_rtt_estimator`) keeps the gains and takes the
 //! largest deviation of a round trip instead.
 
+use std::mem::offset_of;
+
 use units::Time;
 
 use crate::tcp::settings::{RtoRule, Tcp};
@@ -18,20 +20,22 @@ const BACKOFF_KEEPS_SRTT: u32 = 8;
 /// Shortest timeout of the first data after a lost SYN (RFC 6298, 5.7).
 const AFTER_LOST_SYN: Time = Time::from_millis(3000);
 
+/// What every acknowledgement reads comes first.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Rtt {
-    /// Age of the host's tick at time zero.
-    phase: Time,
     /// Eight times the smoothed RTT, units; 0 before the first sample.
     srtt: i64,
     /// Four times the mean deviation, units. Under the rule of Linux what the RTO takes for it.
     rttvar: i64,
-    /// Linux: four times the mean deviation, and the largest of this round trip.
-    deviation: i64,
-    largest: i64,
     /// Timeout without back-off.
     base: Time,
     backoff: u32,
+    /// Age of the host's tick at time zero.
+    phase: Time,
+    /// Linux: four times the mean deviation, and the largest of this round trip.
+    deviation: i64,
+    largest: i64,
 }
 
 /// Length of a unit: a tick, unless there are several samples per round trip, whose parts of the gains would be
@@ -42,6 +46,9 @@ fn unit_ns(tcp: &Tcp) -> u64 {
 }
 
 impl Rtt {
+    /// Bytes from its beginning that every acknowledgement reads.
+    pub(crate) const OFTEN: usize = offset_of!(Rtt, phase);
+
     pub(crate) fn unknown(tcp: &Tcp, phase: Time) -> Rtt {
         Rtt { phase, srtt: 0, rttvar: 0, deviation: 0, largest: 0, base: tcp.initial_rto, backoff: 1 }
     }
@@ -52,7 +59,7 @@ impl Rtt {
     pub(crate) fn sample(&mut self, sent: Time, now: Time, samples: u32, new_round: bool, tcp: &Tcp) {
         let tick = tcp.tick.0;
         // A clock that only ticks measures from the tick before `sent`.
-        let into_tick = (sent.0 + self.phase.0) % tick;
+        let into_tick = if tick == 1 { 0 } else { (sent.0 + self.phase.0) % tick };
         let ticks = (((now - sent).0 + into_tick) / tick).max(1);
         let rtt = (ticks * (tick / unit_ns(tcp))) as i64;
         match tcp.rto_rule {

@@ -4,7 +4,7 @@
 //! everything below it that is not SACKed has three SACKed segments above it (`IsLost`). That bound and two counts
 //! give `pipe` without a walk. Runs that were walked once are not walked again: those of the blocks that came last, and the
 //! one before the next hole. Cost: O(1) per segment over its life, O(flight / 64) to look for the last hole; no memory
-//! beyond a bit per segment of the largest flight that had a hole. Source: RFC 6675, sections 3 to 5.
+//! before the first hole, and then a bit per segment of the largest flight that had one. Source: RFC 6675, sections 3 to 5.
 
 use crate::options::{Block, MOST_BLOCKS};
 use crate::tcp::ring::Ring;
@@ -24,11 +24,18 @@ pub(crate) struct Scoreboard {
     highest: [u32; DUP_THRESH],
     /// One above `HighRxt`, the highest number repeated in this recovery.
     repeated_below: u32,
-    /// One above `RescueRxt`.
-    rescued_below: u32,
+    /// None before the first block.
+    runs: Option<Box<Runs>>,
+}
+
+/// What a sender that was told of holes remembers.
+#[derive(Debug, Default)]
+struct Runs {
     sacked: Ring,
     /// The run that ends at the hole found last.
     walked: Block,
+    /// One above `RescueRxt`, in a recovery.
+    rescued_below: u32,
     /// Runs in `sacked`, or acknowledged since: those that blocks told of last, the most recent first.
     told: [Block; MOST_BLOCKS],
 }
@@ -49,8 +56,13 @@ pub(crate) enum Next {
 impl Scoreboard {
     /// Forgets everything but its memory: a timeout (RFC 6675, 5.1).
     pub(crate) fn clear(&mut self) {
-        self.sacked.clear();
-        *self = Scoreboard { sacked: std::mem::take(&mut self.sacked), ..Scoreboard::default() };
+        let mut runs = self.runs.take();
+        // Where nothing is SACKed, what is remembered is of what was acknowledged.
+        if let Some(runs) = runs.as_mut().filter(|_| self.count > 0) {
+            runs.sacked.clear();
+            **runs = Runs { sacked: std::mem::take(&mut runs.sacked), ..Runs::default() };
+        }
+        *self = Scoreboard { runs, ..Scoreboard::default() };
     }
 
     /// `Update()` with one block: how many segments from `una` to before `max` it SACKs that were not yet.
@@ -61,26 +73,28 @@ impl Scoreboard {
             return 0;
         }
         let before = self.count;
-        let place = self.told.iter().position(|&(from, to)| from <= seq && seq <= to);
-        let (from, to) = place.map_or((seq, seq), |place| self.told[place]);
+        let mut runs = self.runs.take().unwrap_or_default();
+        let place = runs.told.iter().position(|&(from, to)| from <= seq && seq <= to);
+        let (from, to) = place.map_or((seq, seq), |place| runs.told[place]);
         seq = to;
         while seq < end {
-            seq = self.sacked.run_end(seq, end);
+            seq = runs.sacked.run_end(seq, end);
             if seq < end {
-                self.add(seq, una);
+                runs.sacked.add(seq, una);
+                self.repeated -= u32::from(seq < self.repeated_below);
+                self.add(seq);
                 found(seq);
                 seq += 1;
             }
         }
-        self.told[..=place.unwrap_or(MOST_BLOCKS - 1)].rotate_right(1);
-        self.told[0] = (from, seq);
+        runs.told[..=place.unwrap_or(MOST_BLOCKS - 1)].rotate_right(1);
+        runs.told[0] = (from, seq);
+        self.runs = Some(runs);
         self.count - before
     }
 
-    fn add(&mut self, seq: u32, una: u32) {
-        self.sacked.add(seq, una);
+    fn add(&mut self, seq: u32) {
         self.count += 1;
-        self.repeated -= u32::from(seq < self.repeated_below);
         let place = self.highest.iter().position(|&other| other < seq).unwrap_or(DUP_THRESH);
         if place < DUP_THRESH {
             self.highest[place..].rotate_right(1);
@@ -91,25 +105,28 @@ impl Scoreboard {
     /// All before `ack` is acknowledged, of which `una` was the first that was not.
     #[inline]
     pub(crate) fn advance(&mut self, una: u32, ack: u32) {
-        if self.count > 0 || self.repeated > 0 {
+        if (self.count > 0 || self.repeated > 0)
+            && let Some(runs) = &mut self.runs
+        {
             let split = self.repeated_below.clamp(una, ack);
-            let below = self.sacked.take_all(una, split);
+            let below = runs.sacked.take_all(una, split);
             self.repeated -= split - una - below;
-            self.count -= below + self.sacked.take_all(split, ack);
+            self.count -= below + runs.sacked.take_all(split, ack);
         }
     }
 
     /// Whether `seq`, not yet acknowledged, is SACKed.
     #[inline]
     pub(crate) fn is_sacked(&self, seq: u32) -> bool {
-        self.count > 0 && self.sacked.holds(seq)
+        self.count > 0 && self.runs.as_ref().is_some_and(|runs| runs.sacked.holds(seq))
     }
 
     /// Segments from `una` to before `ack` that are not SACKed.
     #[inline]
     pub(crate) fn missing(&self, una: u32, ack: u32) -> u32 {
         let span = ack.saturating_sub(una);
-        if self.count == 0 { span } else { span - self.sacked.count(una, una + span) }
+        let sacked = self.runs.as_ref().filter(|_| self.count > 0).map_or(0, |runs| runs.sacked.count(una, una + span));
+        span - sacked
     }
 
     /// `IsLost()` of the first segment that is not acknowledged.
@@ -134,7 +151,8 @@ impl Scoreboard {
 
     /// Recovery begins with the retransmission of `una` (RFC 6675, 5, step 4.3).
     pub(crate) fn begin_recovery(&mut self, una: u32) {
-        (self.repeated_below, self.repeated, self.rescued_below) = (una + 1, 1, una + 1);
+        (self.repeated_below, self.repeated) = (una + 1, 1);
+        self.runs.get_or_insert_default().rescued_below = una + 1;
     }
 
     /// Outside recovery nothing counts as repeated (RFC 6675, 5, steps 3.1 and A).
@@ -145,19 +163,20 @@ impl Scoreboard {
     /// `NextSeg()` while `una` is the first segment not acknowledged and `max` the first never sent; `fresh`
     /// whether it may be.
     pub(crate) fn next(&mut self, una: u32, max: u32, fresh: bool) -> Next {
+        let runs = self.runs.get_or_insert_default();
         let from = self.repeated_below.max(una);
-        let walked = self.walked.0 <= from && from <= self.walked.1;
-        let begin = if walked { self.walked.1 } else { from };
-        let hole = self.sacked.run_end(begin, max);
-        self.walked = (from, hole);
+        let walked = runs.walked.0 <= from && from <= runs.walked.1;
+        let begin = if walked { runs.walked.1 } else { from };
+        let hole = runs.sacked.run_end(begin, max);
+        runs.walked = (from, hole);
         if hole < self.highest[DUP_THRESH - 1] {
             Next::Hole(hole)
         } else if fresh {
             Next::Fresh
         } else if hole < self.highest[0] {
             Next::Hole(hole)
-        } else if una > self.rescued_below && una < max {
-            Next::Rescue(self.sacked.run_start(max, una) - 1)
+        } else if una > runs.rescued_below && una < max {
+            Next::Rescue(runs.sacked.run_start(max, una) - 1)
         } else {
             Next::Nothing
         }
@@ -171,7 +190,7 @@ impl Scoreboard {
 
     /// The rescue of this recovery is sent, which ends when `recover` is reached.
     pub(crate) fn on_rescue(&mut self, recover: u32) {
-        self.rescued_below = recover;
+        self.runs.get_or_insert_default().rescued_below = recover;
     }
 }
 

@@ -19,7 +19,7 @@ use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
 use crate::script::{Part, Phase, Train, TrainRecord};
 use crate::tcp::settings::Tcp;
-use crate::tcp::{Connection, History, Known, Life, hosts_of};
+use crate::tcp::{Connection, History, Known, Life, Trains, hosts_of};
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
 
@@ -85,19 +85,20 @@ impl Scripted {
             let mut connection = Connection::unused(tcp);
             let own = || scene.script.iter().filter(|train| half_of(train) == half);
             let shape = &mut connection.shape;
-            shape.owner = Owner { slot: slots[half], ..owner };
+            shape.owner = Owner { slot: slots[half] as u32, ..owner };
             shape.data = own().map(|train| train.bytes.div_ceil(tcp.mss.into()) as u32).sum();
             shape.size_bytes = own().map(|train| train.bytes).sum();
             if dialogue.is_some() {
                 (shape.data, shape.size_bytes) = (OPEN_END, spec.size_bytes);
             }
-            shape.fin = shape.data + 1;
+            shape.fin_rides = false;
             shape.turned = half == 1;
             let (out, back) = if half == 0 { pipes } else { (pipes.1, pipes.0) };
             (shape.out, shape.back) = (out as u32, back as u32);
             shape.receiver_opens = spec.receiver_opens;
             let (first, second) = hosts_of(slots[0]);
-            shape.hosts = if half == 0 { (first, second) } else { (second, first) };
+            let hosts = if half == 0 { (first, second) } else { (second, first) };
+            shape.trains = Some(Box::new(Trains::none(hosts)));
             connection.sender.restart(tcp, history.clock_phase, half == 0 && history.syn_lost);
             connection.sender.recall(history.known[half]);
             connection.receiver.restart(tcp, history.clock_phase);
@@ -160,7 +161,7 @@ impl Scripted {
             }
         } else if handle.mark == Mark::Open {
             let told = scene.net.options.told(options);
-            scene.net.hosts.on_opening(self.halves[half].shape.hosts.0, told);
+            scene.net.hosts.on_opening(self.halves[half].shape.hosts().0, told);
             self.send(half, scene, |half, net| half.sender.open(&half.shape, tcp, net));
         } else {
             self.send(half, scene, |half, net| half.sender.on_ack(handle, options, &half.shape, tcp, net));
@@ -216,8 +217,8 @@ impl Scripted {
     fn end_dialogue(&mut self) {
         for half in &mut self.halves {
             let shape = &mut half.shape;
-            (shape.data, shape.fin) = (shape.end, shape.end + 1);
-            shape.size_bytes = shape.before + shape.train_bytes;
+            shape.data = shape.end;
+            shape.size_bytes = shape.trains.as_ref().map_or(0, |trains| trains.before + trains.train_bytes);
         }
     }
 
@@ -231,7 +232,9 @@ impl Scripted {
         let riding = self.halves[1 - half].receiver.riding(scene.tcp);
         let riding_bytes = self.halves[1 - half].delivered_bytes(scene.tcp);
         let own = &mut self.halves[half];
-        (own.shape.riding, own.shape.riding_bytes) = (riding, riding_bytes);
+        if let Some(trains) = &mut own.shape.trains {
+            (trains.riding, trains.riding_bytes) = (riding, riding_bytes);
+        }
         let before = own.sender.sent();
         act(own, scene.net);
         if own.sender.sent() > before {
@@ -276,7 +279,7 @@ impl Scripted {
             && (self.phase, part.train as usize) == (Phase::Sending, self.train)
         {
             let half = &self.halves[half_of(&self.trains(scene)[self.train])];
-            let segment = half.shape.first + ((part.end - 1) / u64::from(scene.tcp.mss)) as u32;
+            let segment = half.shape.first() + ((part.end - 1) / u64::from(scene.tcp.mss)) as u32;
             if half.receiver.next() <= segment {
                 return;
             }
@@ -305,7 +308,7 @@ impl Scripted {
     fn act_in(&mut self, time: Time, scene: &mut Scene) {
         self.due = scene.net.now + time;
         if time > Time::ZERO {
-            scene.net.events.schedule(self.due, Kind::Script, self.halves[0].shape.owner.slot);
+            scene.net.events.schedule(self.due, Kind::Script, self.halves[0].shape.owner.slot as usize);
         }
     }
 
@@ -321,9 +324,11 @@ impl Scripted {
         let own = &mut self.halves[half];
         own.sender.on_more(idle, tcp, scene.net);
         let (shape, segments) = (&mut own.shape, train.bytes.div_ceil(tcp.mss.into()) as u32);
-        shape.first = shape.end + 1;
-        shape.before += shape.train_bytes;
-        shape.train_bytes = train.bytes;
+        if let Some(trains) = &mut shape.trains {
+            trains.first = shape.end + 1;
+            trains.before += trains.train_bytes;
+            trains.train_bytes = train.bytes;
+        }
         shape.end += segments;
         shape.tail = (train.bytes - u64::from(segments - 1) * u64::from(tcp.mss)) as u32;
         if self.dialogue.is_none() {
@@ -350,12 +355,12 @@ impl Scripted {
         let (tcp, train) = (scene.tcp, self.trains(scene)[self.train]);
         let half = half_of(&train);
         let shape = &mut self.halves[half].shape;
-        shape.last = if train.pace > Time::ZERO { (shape.last + 1).max(shape.first) } else { shape.end };
+        shape.last = if train.pace > Time::ZERO { (shape.last + 1).max(shape.first()) } else { shape.end };
         if shape.last < shape.end {
             self.act_in(train.pace, scene);
         } else if half == 0 && self.dialogue.is_none() && self.train + 1 == scene.script.len() && tcp.fin {
             // Nothing to wait for: the FIN follows the data.
-            shape.last = shape.fin;
+            shape.last = shape.fin();
         }
         self.send(half, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));
     }
@@ -383,7 +388,7 @@ impl Scripted {
         }
         if tcp.fin && (!last.forward || self.dialogue.is_some()) {
             let shape = &mut self.halves[0].shape;
-            shape.last = shape.fin;
+            shape.last = shape.fin();
             self.send(0, scene, |half, net| half.sender.send_allowed(&half.shape, tcp, net));
         }
     }

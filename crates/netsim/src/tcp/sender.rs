@@ -26,7 +26,7 @@ use crate::tcp::{Life, Riding, Shape};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
-/// What every acknowledgement reads comes first.
+/// What every acknowledgement reads comes first, in four lines of the cache.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Sender {
@@ -47,32 +47,25 @@ pub(crate) struct Sender {
     pub(super) dup_acks: u32,
     /// Segments added to the window during recovery (RFC 5681, 3.2, steps 3 and 4).
     pub(super) inflation: u32,
-
-    /// Number and time of the segment whose RTT is being measured.
-    pub(super) timed: Option<(u32, Time)>,
     pub(super) sent: u64,
+
+    pub(super) timed: Timed,
+    /// `max` when the last round trip of samples began.
+    round_end: u32,
     rtt_sum_ns: u64,
     cwnd_sum: f64,
     acks: u32,
     rtt_samples: u32,
     /// Segments sent by limited transmit since the last new acknowledgement.
     pub(super) limited: u32,
-    /// Timeouts since the last new acknowledgement.
-    attempts: u32,
-
-    pub(super) rtt: Rtt,
-    /// `max` when the last round trip of samples began.
-    round_end: u32,
+    /// Timeouts since the last new acknowledgement, and no more than its type holds.
+    attempts: u16,
     pub(super) recovering: bool,
     pub(super) partial_seen: bool,
-    /// The next data sent for the first time tells the receiver that the window was reduced, for
-    /// whatever reason.
-    pub(super) owes_cwr: bool,
-    /// The SYN was lost, or a recycled sender remembers one that was.
-    pub(crate) syn_lost: bool,
-
     pub(super) control: Control,
+
     pub(super) board: Scoreboard,
+    pub(super) rtt: Rtt,
 
     pub(super) pacer: Pacer,
     /// `max` when the window was last halved for a mark: what is below was sent before (RFC 3168, 6.1.2).
@@ -84,13 +77,40 @@ pub(crate) struct Sender {
     opened: Time,
     retransmits: u64,
     timeouts: u32,
+    /// The next data sent for the first time tells the receiver that the window was reduced, for
+    /// whatever reason.
+    pub(super) owes_cwr: bool,
+    /// The SYN was lost, or a recycled sender remembers one that was.
+    pub(crate) syn_lost: bool,
     /// The same segment was repeated as often as it may.
     pub(super) gave_up: bool,
 }
 
+/// Number and time of the segment whose RTT is being measured, without a gap behind it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, packed(4))]
+pub(super) struct Timed {
+    seq: u32,
+    sent: Time,
+}
+
+impl Timed {
+    /// No segment is timed.
+    pub(super) const NONE: Timed = Timed { seq: 0, sent: Time::NEVER };
+
+    #[inline]
+    pub(super) fn get(self) -> Option<(u32, Time)> {
+        let Timed { seq, sent } = self;
+        (sent != Time::NEVER).then_some((seq, sent))
+    }
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(Sender::OFTEN <= 4 * crate::prefetch::LINE);
+
 impl Sender {
-    /// Bytes from its beginning that every acknowledgement reads: up to the counts of the scoreboard.
-    pub(crate) const OFTEN: usize = offset_of!(Sender, board) + 8;
+    /// Bytes from its beginning that every acknowledgement reads.
+    pub(crate) const OFTEN: usize = offset_of!(Sender, rtt) + Rtt::OFTEN;
 
     pub(crate) fn idle(tcp: &Tcp) -> Sender {
         Sender::begin(tcp, Time::ZERO)
@@ -121,7 +141,7 @@ impl Sender {
             marks: Marks::default(),
             owes_cwr: false,
             syn_lost: false,
-            timed: None,
+            timed: Timed::NONE,
             rtt: Rtt::unknown(tcp, clock_phase),
             round_end: 0,
             pacer: Pacer::idle(),
@@ -230,10 +250,10 @@ impl Sender {
         let sent = if tcp.timestamps {
             net.options.of(options).map(|options| options.echoed)
         } else {
-            self.timed.filter(|&(seq, _)| ack > seq).map(|(_, sent)| sent)
+            self.timed.get().filter(|&(seq, _)| ack > seq).map(|(_, sent)| sent)
         };
         let Some(sent) = sent else { return };
-        self.timed = None;
+        self.timed = Timed::NONE;
         self.rtt.end_back_off();
         let new_round = ack > self.round_end;
         if new_round {
@@ -333,15 +353,15 @@ impl Sender {
         }
         if self.deadline > net.now {
             self.timer_event = self.deadline;
-            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
+            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot as usize);
             return Life::Open;
         }
         let most = if self.una == 0 { tcp.syn_retries } else { tcp.retries };
-        if most.is_some_and(|most| self.attempts >= most) {
+        if most.is_some_and(|most| u32::from(self.attempts) >= most) {
             self.gave_up = true;
             return Life::Over;
         }
-        self.attempts += 1;
+        self.attempts = self.attempts.saturating_add(1);
         self.on_rto(shape, tcp, net);
         Life::Open
     }
@@ -432,7 +452,7 @@ impl Sender {
         let never_sent = self.max;
         if seq < self.max {
             self.retransmits += 1;
-            if self.timed.is_some_and(|(timed, _)| timed == seq) {
+            if self.timed.get().is_some_and(|(timed, _)| timed == seq) {
                 self.forget_timed(tcp);
             }
         } else {
@@ -440,17 +460,17 @@ impl Sender {
             if let Some(hystart) = &mut self.hystart {
                 hystart.on_send(seq, net.now);
             }
-            if self.timed.is_none() {
-                self.timed = Some((seq, net.now));
+            if self.timed.get().is_none() {
+                self.timed = Timed { seq, sent: net.now };
             }
         }
         if tcp.ecn.is_on() && seq > 0 && seq <= shape.data {
             self.make_capable(&mut segment, seq >= never_sent, tcp);
         }
-        if tcp.timestamps || shape.riding.is_some() {
+        if tcp.timestamps || shape.riding().is_some() {
             let mut options = SegmentOptions::stamped(net.now);
-            if let Some(Riding { ack, stamp, marks, echo, .. }) = shape.riding {
-                (options.ack, options.ack_bytes, options.echoed) = (ack, shape.riding_bytes, stamp);
+            if let Some((Riding { ack, stamp, marks, echo, .. }, bytes)) = shape.riding() {
+                (options.ack, options.ack_bytes, options.echoed) = (ack, bytes, stamp);
                 (options.marks, options.echo) = (marks, echo);
             }
             segment.options = net.options.keep(options);
@@ -476,7 +496,7 @@ impl Sender {
     /// Karn: the acknowledgement of a repeated segment would not tell which copy it answers.
     fn forget_timed(&mut self, tcp: &Tcp) {
         if self.una > 0 || !tcp.time_repeated_syn {
-            self.timed = None;
+            self.timed = Timed::NONE;
         }
     }
 
@@ -486,7 +506,7 @@ impl Sender {
         self.deadline = net.now + self.rtt.timeout(tcp);
         if self.timer_event > self.deadline {
             self.timer_event = self.deadline;
-            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
+            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot as usize);
         }
     }
 

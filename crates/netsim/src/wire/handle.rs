@@ -49,7 +49,7 @@ impl Handle {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner {
     pub(crate) flow: u32,
-    pub(crate) slot: usize,
+    pub(crate) slot: u32,
     /// Host that sends the data.
     pub(crate) src: u32,
     /// Host that receives it.
@@ -64,7 +64,7 @@ impl Owner {
         let (src, dst) = if direction == Direction::Forward { (self.src, self.dst) } else { (self.dst, self.src) };
         Packet {
             flow: FlowKey::of(self.flow.into(), direction),
-            handle: Handle { slot: self.slot, mark, echo: false, number }.pack(),
+            handle: Handle { slot: self.slot as usize, mark, echo: false, number }.pack(),
             progress: 0,
             remaining: 0,
             arrival: Time::ZERO,

@@ -33,7 +33,7 @@ impl Sender {
         tcp: &Tcp,
         net: &mut Net,
     ) -> Option<Told> {
-        let mode = net.hosts.mode(shape.hosts.0, tcp);
+        let mode = net.hosts.mode(shape.hosts().0, tcp);
         if mode == Mode::Classic && seq > 0 {
             // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5), but those of DCTCP.
             let data = seq <= shape.data;
@@ -51,7 +51,7 @@ impl Sender {
         if seq > 0 {
             return Some(self.tell(payload, segment, shape, tcp, net));
         }
-        let host = net.hosts.of(shape.hosts.0);
+        let host = net.hosts.of(shape.hosts().0);
         let (ace, counts) =
             if host.answers() { host.syn_ack(self.attempts, !fresh) } else { (host.syn(self.attempts), None) };
         Some(plain(segment.ecn, payload, ace, counts))
@@ -59,7 +59,7 @@ impl Sender {
 
     /// Puts code point, field and option of accurate ECN into a segment after the handshake.
     pub(super) fn tell(&self, payload: u32, segment: &mut Packet, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Told {
-        let host = net.hosts.of(shape.hosts.0);
+        let host = net.hosts.of(shape.hosts().0);
         if host.mode != Mode::Accurate {
             return plain(segment.ecn, payload, 0, None);
         }
@@ -85,7 +85,7 @@ impl Sender {
     pub(super) fn hear(&self, handle: Handle, options: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let Some((told, stamp)) = heard(options, net).filter(|(told, _)| told.bare) else { return };
         let stamp = tcp.timestamps.then_some(stamp);
-        let host = net.hosts.of(shape.hosts.0);
+        let host = net.hosts.of(shape.hosts().0);
         if host.mode == Mode::Pending && handle.number > 0 {
             host.on_opening(&told);
         } else {
@@ -105,7 +105,7 @@ impl Sender {
         tcp: &Tcp,
         net: &mut Net,
     ) {
-        sample.marks = match net.hosts.mode(shape.hosts.0, tcp) {
+        sample.marks = match net.hosts.mode(shape.hosts().0, tcp) {
             Mode::Accurate => self.marks_told(options, segments, flags, shape, tcp, net),
             // All that is acknowledged is taken to be marked.
             _ if flags.ece => segments,
@@ -142,7 +142,7 @@ impl Sender {
             sent_bytes: u64::from(self.nxt) * u64::from(tcp.mss),
             exact: tcp.recovery.is_selective() || matches!(self.state, State::Open | State::Cwr),
         };
-        let host = net.hosts.of(shape.hosts.0);
+        let host = net.hosts.of(shape.hosts().0);
         let marks = host.take(&told, &news);
         self.delivered_ce = host.delivered().0;
         marks
@@ -160,7 +160,7 @@ impl Receiver {
         let Some((told, stamp)) = heard(options, net) else { return };
         let stamp = tcp.timestamps.then_some(stamp);
         let in_order = seq <= self.acknowledged;
-        let host = net.hosts.of(shape.hosts.1);
+        let host = net.hosts.of(shape.hosts().1);
         if seq == 0 {
             host.on_opening(&told);
             return;
@@ -195,7 +195,7 @@ impl Receiver {
         tcp: &Tcp,
         net: &mut Net,
     ) -> (Told, u32) {
-        let host = net.hosts.of(shape.hosts.1);
+        let host = net.hosts.of(shape.hosts().1);
         let told = |ecn, ace, counts| Told { selective: blocks > 0, bare: true, ..plain(ecn, 0, ace, counts) };
         if host.answers() {
             // It stands for the SYN-ACK.
@@ -216,7 +216,7 @@ impl Receiver {
     pub(super) fn syn(&self, timeouts: u32, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Packet {
         let mut syn = shape.control(Direction::Reverse, Mark::Open, 0, tcp);
         if tcp.ecn.counts() {
-            let told = plain(syn.ecn, 0, net.hosts.of(shape.hosts.1).syn(timeouts), None);
+            let told = plain(syn.ecn, 0, net.hosts.of(shape.hosts().1).syn(timeouts), None);
             syn.options = net.options.keep(SegmentOptions::default().telling(Some(told)));
         }
         syn

@@ -30,7 +30,7 @@ impl Sender {
             let most = self.together();
             while self.nxt <= last && !self.must_wait(shape, tcp, net) {
                 // The FIN, alone or with the last data, does not wait for the window.
-                let closes = tcp.fin && self.nxt == shape.fin;
+                let closes = tcp.fin && self.nxt == shape.fin();
                 let quota = if closes { 1 } else { self.quota() };
                 if quota == 0 || !self.is_in_receiver_window(self.nxt, shape, tcp) {
                     break;
@@ -195,11 +195,11 @@ impl Sender {
         let payload = segment.len - tcp.headers();
         let told = self.put_marks(seq, fresh, &mut segment, shape, tcp, net);
         let pushed = seq > 0 && self.queue.get(seq).pushed;
-        if tcp.timestamps || shape.riding.is_some() || told.is_some() || pushed {
+        if tcp.timestamps || shape.riding().is_some() || told.is_some() || pushed {
             let mut options = SegmentOptions::stamped(net.now).telling(told);
             (options.echoed, options.pushed) = (self.heard, pushed);
-            if let Some(Riding { ack, stamp, window, .. }) = shape.riding {
-                (options.ack, options.ack_bytes) = (ack, shape.riding_bytes);
+            if let Some((Riding { ack, stamp, window, .. }, bytes)) = shape.riding() {
+                (options.ack, options.ack_bytes) = (ack, bytes);
                 (options.echoed, options.window) = (stamp, window);
             }
             segment.options = net.options.keep(options);
@@ -217,7 +217,7 @@ impl Sender {
         let waits = self.is_paced(tcp) && self.next_departure > net.now;
         if waits && self.pace_event == Time::NEVER {
             self.pace_event = self.next_departure;
-            net.events.schedule(self.pace_event, Kind::Pace, shape.owner.slot);
+            net.events.schedule(self.pace_event, Kind::Pace, shape.owner.slot as usize);
         }
         waits
     }

@@ -289,7 +289,7 @@ impl Receiver {
             self.turn(marked, shape, tcp, net);
         }
         // Accurate ECN has no echo of a mark.
-        let marked = marked && !dctcp && net.hosts.mode(shape.hosts.1, tcp) == Mode::Classic;
+        let marked = marked && !dctcp && net.hosts.mode(shape.hosts().1, tcp) == Mode::Classic;
         if tcp.timestamps {
             self.take_stamp(first, arrival.stamp);
         }
@@ -314,7 +314,7 @@ impl Receiver {
         self.twice = None;
         if first < self.next {
             if tcp.ecn.counts() {
-                net.hosts.of(shape.hosts.1).on_twice(first);
+                net.hosts.of(shape.hosts().1).on_twice(first);
             }
             self.twice = Some((first, end.min(self.next)));
             if end <= self.next {
@@ -335,7 +335,7 @@ impl Receiver {
         if self.next > before {
             self.on_progress(before, shape, tcp, net);
         }
-        if tcp.fin && self.next > shape.fin {
+        if tcp.fin && self.next > shape.fin() {
             self.buffer.read(self.next, net.now);
             if self.control != Control::Fin {
                 for _ in 0..tcp.close_acks {
@@ -503,7 +503,7 @@ impl Receiver {
     fn check_acknowledgement(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         let two = self.next > self.acknowledged + 1 && self.buffer.advances(&mut self.quick);
         let at_once = tcp.delayed_ack == Time::ZERO;
-        let hurries = tcp.ecn.counts() && net.hosts.of(shape.hosts.1).hurries;
+        let hurries = tcp.ecn.counts() && net.hosts.of(shape.hosts().1).hurries;
         if two || self.quick > 0 || self.due_now || at_once || hurries {
             self.acknowledge(shape, tcp, net);
             return;
@@ -737,7 +737,7 @@ impl Receiver {
         let next = self.deadlines.next();
         if next != Time::NEVER && self.timer_event > next {
             self.timer_event = next;
-            net.events.schedule(next, Kind::Receiver, shape.owner.slot);
+            net.events.schedule(next, Kind::Receiver, shape.owner.slot as usize);
         }
     }
 

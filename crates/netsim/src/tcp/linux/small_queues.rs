@@ -49,7 +49,7 @@ impl Sender {
             && let Some(&(leaves, _)) = self.host.buffers.front()
         {
             self.pace_event = leaves;
-            net.events.schedule(leaves, Kind::Pace, shape.owner.slot);
+            net.events.schedule(leaves, Kind::Pace, shape.owner.slot as usize);
         }
         true
     }

@@ -41,7 +41,7 @@ impl Sender {
     fn schedule(&mut self, shape: &Shape, net: &mut Net) {
         if self.timer_event > self.deadline {
             self.timer_event = self.deadline;
-            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot);
+            net.events.schedule(self.deadline, Kind::Retransmit, shape.owner.slot as usize);
         }
     }
 

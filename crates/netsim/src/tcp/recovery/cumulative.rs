@@ -4,7 +4,7 @@
 
 use crate::tcp::Shape;
 use crate::tcp::recovery::DUP_THRESH;
-use crate::tcp::sender::Sender;
+use crate::tcp::sender::{Sender, Timed};
 use crate::tcp::settings::{Recovery, Tcp};
 use crate::wire::net::Net;
 
@@ -30,8 +30,8 @@ impl Sender {
         }
         if tcp.timestamps {
             self.on_sample(ack, options, tcp, net);
-        } else if self.timed.is_some_and(|(seq, _)| ack > seq) {
-            self.timed = None;
+        } else if self.timed.get().is_some_and(|(seq, _)| ack > seq) {
+            self.timed = Timed::NONE;
             self.rtt.end_back_off();
         }
         self.advance(ack);

@@ -5,7 +5,7 @@ mod cumulative;
 mod sack;
 
 use crate::tcp::Shape;
-use crate::tcp::sender::Sender;
+use crate::tcp::sender::{Sender, Timed};
 use crate::tcp::settings::{EcnMode, LossWindow, Recovery, RecoveryExit, Tcp};
 use crate::wire::net::Net;
 
@@ -25,7 +25,7 @@ impl Sender {
             self.control.end_first_slow_start();
         }
         self.owes_cwr = tcp.ecn == EcnMode::Classic;
-        self.timed = None;
+        self.timed = Timed::NONE;
         self.arm(shape, tcp, net);
         if self.model.is_some() {
             self.model_recovers();

@@ -20,7 +20,7 @@ impl Sender {
         let waits = tcp.is_paced() && self.pacer.next > net.now;
         if waits && self.pacer.timer_event == Time::NEVER {
             self.pacer.timer_event = self.pacer.next;
-            net.events.schedule(self.pacer.next, Kind::Pace, shape.owner.slot);
+            net.events.schedule(self.pacer.next, Kind::Pace, shape.owner.slot as usize);
         }
         waits
     }
