@@ -198,9 +198,9 @@ pub(crate) struct Connection {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
-    offset_of!(Connection, receiver) == prefetch::LINE
-        && offset_of!(Connection, sender) == 3 * prefetch::LINE
-        && size_of::<Connection>() <= 9 * prefetch::LINE
+    offset_of!(Connection, receiver) == crate::prefetch::LINE
+        && offset_of!(Connection, sender) == 3 * crate::prefetch::LINE
+        && size_of::<Connection>() <= 9 * crate::prefetch::LINE
 );
 
 /// What a sender brings along from before its connection.
