@@ -177,15 +177,15 @@ def plain_comparison(
     if checked is None or (command != "simulate" and (replications or str(checked.replications)) != "1"):
         return None
     document = checked.document
-    given = _drawn(checked) if flows is None else _text(flows)
-    if given is None:
-        return None
     try:
         chosen = parse_list(",".join(document["disciplines"]) if disciplines is None else disciplines)
     except MayflyError:
-        # What is refused of the list is said first.
+        # The usual way says what is refused, of the list first.
         return None
     if (command == "simulate" and len(chosen) != 1) or any(ran.id in ESTIMATING for ran in chosen):
+        return None
+    given = _drawn(checked) if flows is None else _text(flows)
+    if given is None:
         return None
     rows = given.count("\n") if isinstance(given, str) else len(given[0])
     refuse_flows(len(chosen) * rows, RECORD_BYTES, f"runs = {len(chosen)}")

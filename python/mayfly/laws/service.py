@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mayfly.arrays import Floats, Integers, Numbers
+from mayfly.arrays import Floats, Integers, Numbers, distinct
 from mayfly.errors import MayflyError
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class Continuous(ServiceLaw):
         steps = low * 2.0 ** np.arange(1, max(math.ceil(math.log2(high / low)), 1))
         spread = self.quantile(np.array(SPREAD))
         inner = np.concatenate([steps, spread])
-        found = np.unique(np.concatenate([[self.smallest, low, high], inner[(inner > low) & (inner < high)]]))
+        found = distinct(np.concatenate([[self.smallest, low, high], inner[(inner > low) & (inner < high)]]))
         # Panels as narrow as a rounding hold nothing.
         kept: Floats = found[np.concatenate([[True], np.diff(found) > 1e-12 * found[1:]])]
         return kept

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mayfly.arrays import Floats, Integers, Numbers
+from mayfly.arrays import Floats, Integers, Numbers, distinct
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import Z95
 
@@ -86,12 +86,6 @@ def binned(sizes: Numbers, bins_per_decade: int | None) -> tuple[Integers, Integ
     keys = sizes if bins_per_decade is None else bins_of(sizes, bins_per_decade)
     _, places, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return places, counts, counts.size
-
-
-def distinct(values: Integers) -> Integers:
-    """The values that differ, ascending; ``numpy.unique`` alone asks for ``numpy.ma``, which takes 20 ms to import."""
-    found: Integers = np.unique(values, return_counts=True)[0]
-    return found
 
 
 def conditional_mean(flows: Columns, bins_per_decade: int | None) -> dict[str, Any]:

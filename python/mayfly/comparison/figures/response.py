@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mayfly.arrays import Numbers
+from mayfly.arrays import Numbers, distinct
 from mayfly.comparison.figures.runs import ArrayRuns, parts_of
 from mayfly.metrics import curves
 from mayfly.metrics.curves import TIMED
@@ -205,7 +205,7 @@ def unfinished_sizes(records: "Records", styles: dict[str, Style], mss: int) -> 
         rows = len(part["flows"])
         if not rows:
             continue
-        picked = curves.distinct(np.linspace(0, rows - 1, min(rows, points)).round().astype(int))
+        picked = distinct(np.linspace(0, rows - 1, min(rows, points)).round().astype(int))
         # A transfer that delivered nothing has no place on a logarithmic axis: it is drawn at half a packet.
         x = kilobytes(part["delivered_packets"].astype(float).clip(0.5)[picked], mss)
         y = figures_of(part["share"][picked])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, distinct
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.laws.service_spec import service_law
@@ -213,7 +213,7 @@ def answer(
     row = policy(name)
     queue = MG1(service_law(law), rho)
     given = row.checked({key: value for key, value in parameters.items() if value is not None})
-    sizes = np.asarray(at if at is not None else np.unique(queue.law.quantile(np.array(QUANTILES))), dtype=float)
+    sizes = np.asarray(at if at is not None else distinct(queue.law.quantile(np.array(QUANTILES))), dtype=float)
     if not unit_bytes > 0:
         raise MayflyError(f"unit = {unit_bytes:g}: must be above 0 bytes")
     one = 1.0 if rate_bps is None else unit_bytes * 8 / rate_bps

@@ -21,7 +21,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, distinct
 from mayfly.laws.service import Discrete, ServiceLaw
 from mayfly.models.queue.mg1 import MG1, over
 
@@ -206,9 +206,9 @@ def _edges(queue: MG1, above: float, length: float, panels: int) -> Floats:
         steps = queue.law.values - above
         steps = steps[(steps > 0) & (steps < length)]
         if len(steps) <= panels:
-            return np.unique(np.concatenate([edges, steps]))
+            return distinct(np.concatenate([edges, steps]))
         place = np.searchsorted(steps, edges[1:-1]).clip(max=len(steps) - 1)
-        edges = np.unique(np.concatenate([[0.0, length], steps[place]]))
+        edges = distinct(np.concatenate([[0.0, length], steps[place]]))
     return edges
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.arrays import Booleans, Floats
+from mayfly.arrays import Booleans, Floats, distinct
 from mayfly.errors import MayflyError
 from mayfly.laws.service import ServiceLaw
 from mayfly.models.queue.quadrature import Panels
@@ -97,7 +97,7 @@ class AgeRank(Rank):
 
     def _check(self, piece: Piece) -> None:
         ages = np.r_[piece.start + np.geomspace(1e-9, 1e15, PROBES), np.linspace(piece.start, piece.end, PROBES)]
-        ranks = self._rank(np.unique(np.minimum(ages, np.nextafter(piece.end, 0.0))))
+        ranks = self._rank(distinct(np.minimum(ages, np.nextafter(piece.end, 0.0))))
         ranks = np.r_[piece.first, ranks, piece.last]
         steps = np.diff(ranks) * (np.sign(piece.last - piece.first) or 1)
         slack = SLACK * np.maximum(np.abs(ranks[1:]), np.abs(ranks[:-1]))
@@ -133,12 +133,12 @@ class AgeRank(Rank):
 
     def bends(self) -> Floats:
         """Ages at which the rank jumps or turns, or passes the rank it has there: response times bend at such sizes."""
-        levels = np.unique([rank for piece in self.pieces for rank in (piece.first, piece.last)])
+        levels = distinct(np.array([rank for piece in self.pieces for rank in (piece.first, piece.last)]))
         found = [piece.start for piece in self.pieces]
         for piece in self.pieces if len(self.pieces) <= FEW else ():
             inside = (levels > min(piece.first, piece.last)) & (levels < piece.peak)
             found.extend(self._crossing(piece, levels[inside]))
-        return np.unique(found)
+        return distinct(np.array(found, dtype=float))
 
     def arriving(self, rank: Floats) -> list[Part]:
         """What a job has up to the age at which its rank reaches that of the other, which came first."""
@@ -240,9 +240,9 @@ class AgeRank(Rank):
         # Where the rank passes that of a turn, or of an age where the law has an edge, the cost of a unit bends.
         ages = np.r_[smooth.edges, [other.start for other in self.pieces]]
         ranks = np.r_[self._rank(ages), [other.last for other in self.pieces]]
-        bends = np.unique(ranks[(ranks < piece.first) & (ranks > piece.last)])
+        bends = distinct(ranks[(ranks < piece.first) & (ranks > piece.last)])
         inside = self._crossing(piece, bends) if len(bends) else bends
-        edges = np.unique(np.r_[piece.start, inside, smooth.edges, last])
+        edges = distinct(np.r_[piece.start, inside, smooth.edges, last])
         edges = edges[(edges >= piece.start) & (edges <= last)]
         return Panels(edges[np.r_[True, np.diff(edges) > 1e-13 * edges[1:]]], smooth.order)
 
