@@ -31,7 +31,6 @@ use units::{Direction, Time};
 
 use crate::flow::FlowSpec;
 use crate::out::records::FlowRecord;
-use crate::prefetch;
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
@@ -104,7 +103,7 @@ impl Trains {
 
 // On WebAssembly, whose pointers have 32 bits, it is smaller.
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Shape>() == prefetch::LINE);
+const _: () = assert!(size_of::<Shape>() == crate::prefetch::LINE);
 
 impl Shape {
     /// Segment `seq` on its way to the receiver, while `una` is the first one not acknowledged.
@@ -199,9 +198,9 @@ pub(crate) struct Connection {
 
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
-    offset_of!(Connection, receiver) == prefetch::LINE
-        && offset_of!(Connection, sender) == 3 * prefetch::LINE
-        && size_of::<Connection>() <= 9 * prefetch::LINE
+    offset_of!(Connection, receiver) == crate::prefetch::LINE
+        && offset_of!(Connection, sender) == 3 * crate::prefetch::LINE
+        && size_of::<Connection>() <= 9 * crate::prefetch::LINE
 );
 
 /// What a sender brings along from before its connection.
@@ -261,11 +260,13 @@ impl Connection {
         [(offset_of!(Connection, shape), size_of::<Shape>()), end]
     }
 
-    /// The rest of the sender.
+    /// Asks for what that end remembers of gaps, which is apart.
     #[inline]
-    pub(crate) fn seldom() -> (usize, usize) {
-        let (offset, bytes) = (offset_of!(Connection, sender) + SendingEnd::OFTEN, size_of::<SendingEnd>());
-        (offset, bytes - SendingEnd::OFTEN)
+    pub(crate) fn ask_for_gaps(&self, direction: Direction) {
+        match direction {
+            Direction::Forward => self.receiver.ask_for_gap(),
+            Direction::Reverse => self.sender.ask_for_runs(),
+        }
     }
 
     /// Begins flow `spec` on access pipes `pipes`.
