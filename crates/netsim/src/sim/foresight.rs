@@ -3,7 +3,7 @@
 use qdisc::Packet;
 use units::Direction;
 
-use super::{Live, Sim};
+use super::{Live, Sim, Transport};
 use crate::event::Kind;
 use crate::prefetch::{self, LINE};
 use crate::tcp::Connection;
@@ -14,8 +14,8 @@ use crate::wire::pipe::End;
 /// Places for flows from which on their state does not fit the second cache (a megabyte or less): below, asking costs more
 /// than waiting.
 const MANY: usize = 512;
-/// And from which on not even the third: more is asked for.
-const MOST: usize = 1 << 14;
+/// And from which on what is read seldom, or is small, is asked for too.
+const MOST: usize = 1 << 12;
 /// Events, and packets of one lane, between asking and reading; and between reading what tells of more and that.
 const FAR: usize = 7;
 const NEAR: usize = 3;
@@ -98,9 +98,6 @@ impl Sim<'_> {
         let Some(live) = self.live.get(Handle::unpack(packet.handle).slot) else { return };
         if let End::Host = end {
             live.ask_for(packet.flow.direction());
-            if packet.options > 0 && packet.flow.direction() == Direction::Reverse {
-                live.ask_for_more();
-            }
             self.net.ledger.ask_for(packet);
         } else {
             live.ask_for_head();
@@ -119,7 +116,7 @@ impl Sim<'_> {
         }
     }
 
-    /// Asks for the pipe that `packet`, or what answers it, will be sent into.
+    /// Asks for the pipe that `packet`, or what answers it, will be sent into, and for what is known of its flow only now.
     #[inline]
     fn ask_for_pipe(&self, packet: &Packet, end: End) {
         let Some(live) = self.live.get(Handle::unpack(packet.handle).slot) else { return };
@@ -129,6 +126,9 @@ impl Sim<'_> {
         {
             // It may be dropped, too.
             self.net.ledger.ask_for(packet);
+        }
+        if let (End::Host, Transport::Tcp(connection), true) = (end, &live.transport, self.foresees_more()) {
+            connection.ask_for_gaps(packet.flow.direction());
         }
         let exit = live.exit(packet);
         // The pipes to and from a host are neighbours.
@@ -157,12 +157,5 @@ impl Live<'_> {
             let (from, to) = (offset / LINE * LINE, offset + bytes);
             prefetch::lines(first.wrapping_add(LINE + from), to - from);
         }
-    }
-
-    /// Asks for what an acknowledgement with options reads beside that.
-    #[inline]
-    fn ask_for_more(&self) {
-        let (offset, bytes) = Connection::seldom();
-        prefetch::lines(std::ptr::from_ref(self).cast::<u8>().wrapping_add(LINE + offset), bytes);
     }
 }

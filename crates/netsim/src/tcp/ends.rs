@@ -175,6 +175,14 @@ impl SendingEnd {
         }
     }
 
+    /// Asks for what is remembered of gaps.
+    #[inline]
+    pub(crate) fn ask_for_runs(&self) {
+        if let SendingEnd::Rfc(sender) = self {
+            sender.board.ask_for_runs();
+        }
+    }
+
     pub(crate) fn disarm(&mut self) {
         each!(self, SendingEnd, sender => sender.disarm())
     }
@@ -324,6 +332,14 @@ impl ReceivingEnd {
 
     pub(crate) fn on_timer(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Life {
         each!(self, ReceivingEnd, receiver => receiver.on_timer(shape, tcp, net))
+    }
+
+    /// Asks for what is remembered of a gap.
+    #[inline]
+    pub(crate) fn ask_for_gap(&self) {
+        if let ReceivingEnd::Rfc(receiver) = self {
+            receiver.ask_for_gap();
+        }
     }
 
     pub(crate) fn disarm(&mut self) {

@@ -260,11 +260,13 @@ impl Connection {
         [(offset_of!(Connection, shape), size_of::<Shape>()), end]
     }
 
-    /// The rest of the sender.
+    /// Asks for what that end remembers of gaps, which is apart.
     #[inline]
-    pub(crate) fn seldom() -> (usize, usize) {
-        let (offset, bytes) = (offset_of!(Connection, sender) + SendingEnd::OFTEN, size_of::<SendingEnd>());
-        (offset, bytes - SendingEnd::OFTEN)
+    pub(crate) fn ask_for_gaps(&self, direction: Direction) {
+        match direction {
+            Direction::Forward => self.receiver.ask_for_gap(),
+            Direction::Reverse => self.sender.ask_for_runs(),
+        }
     }
 
     /// Begins flow `spec` on access pipes `pipes`.

@@ -8,6 +8,7 @@ use units::{Direction, Time};
 
 use crate::event::Kind;
 use crate::options::{MOST_BLOCKS, SegmentOptions, UNTOLD};
+use crate::prefetch;
 use crate::tcp::accurate::Marks;
 use crate::tcp::blocks::Blocks;
 use crate::tcp::ring::Ring;
@@ -363,6 +364,12 @@ impl Receiver {
             self.timer_event = deadline;
             net.events.schedule(deadline, Kind::Receiver, shape.owner.slot as usize);
         }
+    }
+
+    /// Asks for what is remembered of a gap.
+    #[inline]
+    pub(crate) fn ask_for_gap(&self) {
+        self.gap.as_deref().into_iter().for_each(prefetch::value);
     }
 
     pub(crate) fn disarm(&mut self) {

@@ -7,6 +7,7 @@
 //! before the first hole, and then a bit per segment of the largest flight that had one. Source: RFC 6675, sections 3 to 5.
 
 use crate::options::{Block, MOST_BLOCKS};
+use crate::prefetch;
 use crate::tcp::ring::Ring;
 
 /// SACKed segments above a hole that mean it is lost (RFC 6675, 2: `DupThresh`).
@@ -139,6 +140,12 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn lost_below(&self) -> u32 {
         self.highest[DUP_THRESH - 1]
+    }
+
+    /// Asks for what is remembered of gaps.
+    #[inline]
+    pub(crate) fn ask_for_runs(&self) {
+        self.runs.as_deref().into_iter().for_each(prefetch::value);
     }
 
     /// `SetPipe()`: segments in the network, of those from `una` to before `max`.
