@@ -47,7 +47,7 @@ fuzz_target!(|data: &[u8]| {
         added += 1;
     }
     let evicted = table.evicted();
-    let finished = table.finish(0, &Ideal::default());
+    let finished = table.finish(0, &Ideal::default(), false);
     assert!(finished.connections.len() <= 3 && finished.trains.len() <= 1000);
     let mut packets = 0;
     for row in &finished.connections {

@@ -35,7 +35,9 @@ def shared(name):
 def test_profile_and_whatif_take_the_same_ends_for_near(name):
     path = shared(name)
     traffic = profile([path], bootstrap=0).traffic
-    pairs = set(traffic.ends.select("near", "far").unique().iter_rows())
+    pairs = {
+        (traffic.hosts[near], traffic.hosts[far]) for near, far in zip(traffic.near_host, traffic.far_host, strict=True)
+    }
     flows = mayfly.flows_of_capture(path)
     replayed = {
         (dst, src) if way == "down" else (src, dst) for src, dst, way in flows["src", "dst", "direction"].rows()

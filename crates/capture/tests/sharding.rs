@@ -19,6 +19,7 @@ const LIMITS: Options = Options {
     pauses: false,
     max_packets: 1_000_000,
     max_volumes: 1 << 20,
+    volumes_in_time: false,
     ideal: capture::Ideal { initial_window: 1, delayed_ack: true },
 };
 

@@ -53,17 +53,17 @@ pub(crate) fn as_far(
     stream: &mut Stream,
 ) -> Option<[bool; 2]> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: the processor has what the function is compiled for.
         #[allow(unsafe_code)]
         return unsafe { as_far_by_four(law, count, far, room, normal, stream) };
     }
-    found(law, count, far, room, normal, stream)
+    found::<false>(law, count, far, room, normal, stream)
 }
 
 /// The same by processors that take four numbers at once.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,fma")]
 fn as_far_by_four(
     law: &Law,
     count: usize,
@@ -72,11 +72,11 @@ fn as_far_by_four(
     normal: &mut Normal,
     stream: &mut Stream,
 ) -> Option<[bool; 2]> {
-    found(law, count, far, room, normal, stream)
+    found::<true>(law, count, far, room, normal, stream)
 }
 
 #[inline(always)]
-fn found(
+fn found<const FUSED: bool>(
     law: &Law,
     count: usize,
     far: (f64, f64),
@@ -86,14 +86,14 @@ fn found(
 ) -> Option<[bool; 2]> {
     match *law {
         Law::Exponential([mean]) => {
-            exponentials(count, stream, room);
+            exponentials::<FUSED>(count, stream, room);
             let unit = mean_of(&room.values);
             within(mean.ln() + least(&room.values).ln(), mean.ln() + most(&room.values).ln())?;
             sort(&mut room.values);
             told(room, 0, far, |x| of_log(-x / unit))
         }
         Law::Lognormal([mu, sigma]) => {
-            normals(count, normal, stream, room);
+            normals::<FUSED>(count, normal, stream, room);
             let (mean, deviation) = crate::mixtures::mean_and_deviation(&room.values);
             wide(sigma * deviation)?;
             within(mu + sigma * least(&room.values), mu + sigma * most(&room.values))?;
@@ -101,19 +101,19 @@ fn found(
             told(room, 0, far, |z| both_tails((z - mean) / deviation))
         }
         Law::Weibull([shape, scale]) => {
-            exponentials(count, stream, room);
+            exponentials::<FUSED>(count, stream, room);
             (least(&room.values) > 0.0).then_some(())?;
-            logs(&mut room.values);
+            logs::<FUSED>(&mut room.values);
             let (low, high) = (least(&room.values), most(&room.values));
             within(scale.ln() + low / shape, scale.ln() + high / shape)?;
-            let (relative, log_scale) = weibull(&room.values, high, &mut room.beside)?;
+            let (relative, log_scale) = weibull::<FUSED>(&room.values, high, &mut room.beside)?;
             // The bounds of the shape, and what is near them.
             (0.011..90.0).contains(&(shape * relative)).then_some(())?;
             sort(&mut room.values);
             told(room, 0, far, |log| of_log(-(relative * (log - log_scale)).exp()))
         }
         Law::Pareto([minimum, exponent]) => {
-            exponentials(count, stream, room);
+            exponentials::<FUSED>(count, stream, room);
             wide(1.0 / exponent)?;
             within(minimum.ln(), minimum.ln() + most(&room.values) / exponent)?;
             let low = least(&room.values);
@@ -129,7 +129,7 @@ fn found(
                 room.beside.push(if stream.uniform() < share { one } else { two });
                 room.values.push(1.0 - stream.uniform());
             }
-            logs(&mut room.values);
+            logs::<FUSED>(&mut room.values);
             for (value, mean) in room.values.iter_mut().zip(&room.beside) {
                 *value *= -mean;
             }
@@ -138,12 +138,12 @@ fn found(
             for value in &mut room.values {
                 *value /= unit;
             }
-            let [share, one, two] = two_exponentials(&room.values, [share, one / unit, two / unit])?;
+            let [share, one, two] = two_exponentials::<FUSED>(&room.values, [share, one / unit, two / unit])?;
             sort(&mut room.values);
             told(room, 0, far, |x| mixed(share, of_log(-x / one), of_log(-x / two)))
         }
         Law::TwoLognormals([share, mu_1, sigma_1, mu_2, sigma_2]) => {
-            mixed_normals(count, normal, stream, room);
+            mixed_normals::<FUSED>(count, normal, stream, room);
             for (z, which) in room.values.iter_mut().zip(&room.beside) {
                 let (mu, sigma) = if *which < share { (mu_1, sigma_1) } else { (mu_2, sigma_2) };
                 *z = mu + sigma * *z;
@@ -154,13 +154,13 @@ fn found(
             let high = most(&room.values);
             room.beside.clear();
             room.beside.extend(room.values.iter().map(|log| log - high));
-            exp_of_negatives(&mut room.beside);
+            exp_of_negatives::<FUSED>(&mut room.beside);
             let unit = high + mean_of(&room.beside).ln();
             for log in &mut room.values {
                 *log -= unit;
             }
             let law = [share, mu_1 - unit, sigma_1, mu_2 - unit, sigma_2];
-            let [share, mu_1, sigma_1, mu_2, sigma_2] = two_lognormals(&room.values, law)?;
+            let [share, mu_1, sigma_1, mu_2, sigma_2] = two_lognormals::<FUSED>(&room.values, law)?;
             sort(&mut room.values);
             told(room, 0, far, |log| {
                 mixed(share, both_tails((log - mu_1) / sigma_1), both_tails((log - mu_2) / sigma_2))
@@ -217,28 +217,28 @@ fn told(room: &mut Room, skipped: usize, far: (f64, f64), tails: impl Fn(f64) ->
 
 /// Values of mean 1.
 #[inline(always)]
-fn exponentials(count: usize, stream: &mut Stream, room: &mut Room) {
+fn exponentials<const FUSED: bool>(count: usize, stream: &mut Stream, room: &mut Room) {
     room.values.clear();
     room.values.extend((0..count).map(|_| 1.0 - stream.uniform()));
-    logs(&mut room.values);
+    logs::<FUSED>(&mut room.values);
     for value in &mut room.values {
         *value = -*value;
     }
 }
 
 #[inline(always)]
-fn normals(count: usize, normal: &mut Normal, stream: &mut Stream, room: &mut Room) {
+fn normals<const FUSED: bool>(count: usize, normal: &mut Normal, stream: &mut Stream, room: &mut Room) {
     room.pairs.clear();
     room.values.clear();
     room.values.extend(normal.take());
     while room.values.len() + 2 * room.pairs.len() < count {
         room.pairs.push(Normal::pair(stream));
     }
-    paired(count, normal, room);
+    paired::<FUSED>(count, normal, room);
 }
 
 /// The same, and beside each the number that tells of which part it is, which is drawn before it.
-fn mixed_normals(count: usize, normal: &mut Normal, stream: &mut Stream, room: &mut Room) {
+fn mixed_normals<const FUSED: bool>(count: usize, normal: &mut Normal, stream: &mut Stream, room: &mut Room) {
     room.pairs.clear();
     room.beside.clear();
     room.values.clear();
@@ -254,15 +254,15 @@ fn mixed_normals(count: usize, normal: &mut Normal, stream: &mut Stream, room: &
             room.beside.push(stream.uniform());
         }
     }
-    paired(count, normal, room);
+    paired::<FUSED>(count, normal, room);
 }
 
 /// The values of pairs; that of the last one which is not asked for is kept, to its last digit.
 #[inline(always)]
-fn paired(count: usize, normal: &mut Normal, room: &mut Room) {
+fn paired<const FUSED: bool>(count: usize, normal: &mut Normal, room: &mut Room) {
     room.below.clear();
     room.below.extend(room.pairs.iter().map(|[_, _, square]| *square));
-    logs(&mut room.below);
+    logs::<FUSED>(&mut room.below);
     for ([x, y, square], log) in room.pairs.iter().zip(&room.below) {
         let factor = (-2.0 * log / square).sqrt();
         room.values.extend([x * factor, y * factor]);
@@ -312,13 +312,13 @@ fn mixed(share: f64, one: (f64, f64), two: (f64, f64)) -> (f64, f64) {
 
 /// Shape and logarithm of the scale of the likeliest Weibull law of values with these logarithms, whose shape is near 1.
 #[inline(always)]
-fn weibull(values: &[f64], high: f64, weights: &mut Vec<f64>) -> Option<(f64, f64)> {
+fn weibull<const FUSED: bool>(values: &[f64], high: f64, weights: &mut Vec<f64>) -> Option<(f64, f64)> {
     let mean = mean_of(values);
     let mut shape = 1.0;
     for _ in 0..20 {
         weights.clear();
         weights.extend(values.iter().map(|log| shape * (log - high)));
-        exp_of_negatives(weights);
+        exp_of_negatives::<FUSED>(weights);
         let mut sums = [[0.0; LANES]; 3];
         for (weights, values) in weights.chunks(LANES).zip(values.chunks(LANES)) {
             for (lane, (weight, log)) in weights.iter().zip(values).enumerate() {
@@ -358,7 +358,7 @@ fn settled(likelihood: f64, before: &mut f64) -> Option<bool> {
 /// sums of what `take` makes of each value and the shares of both parts in it, and the mean of the logarithms of the
 /// likelihoods. Each loop is of one kind, and short enough that what it writes is still near.
 #[inline(always)]
-fn belonging<const SUMS: usize>(
+fn belonging<const FUSED: bool, const SUMS: usize>(
     values: &[f64],
     of: impl Fn(f64) -> (f64, f64),
     take: impl Fn(f64, f64, f64) -> [f64; SUMS],
@@ -375,7 +375,7 @@ fn belonging<const SUMS: usize>(
         added(&mut largest, first, |larger| larger);
         for ((t, first), second) in t.iter_mut().zip(first.iter_mut()).zip(second.iter_mut()) {
             let away = *t;
-            *t = exp_of_negative(-away.abs());
+            *t = exp_of_negative::<FUSED>(-away.abs());
             let larger = 1.0 / (1.0 + *t);
             let smaller = *t * larger;
             *first = if away >= 0.0 { larger } else { smaller };
@@ -423,7 +423,7 @@ fn added(sums: &mut [f64; LANES], values: &[f64], of: impl Fn(f64) -> f64) {
 }
 
 #[inline(always)]
-fn two_exponentials(values: &[f64], start: [f64; 3]) -> Option<[f64; 3]> {
+fn two_exponentials<const FUSED: bool>(values: &[f64], start: [f64; 3]) -> Option<[f64; 3]> {
     let floor = LEAST_SHARE * values.len() as f64;
     let (mut weights, mut means) = ([start[0], 1.0 - start[0]], [start[1], start[2]]);
     let mut before = f64::NEG_INFINITY;
@@ -432,7 +432,7 @@ fn two_exponentials(values: &[f64], start: [f64; 3]) -> Option<[f64; 3]> {
         let rates = means.map(|mean| 1.0 / mean);
         let densities = |x: f64| (logs[0] - x * rates[0], logs[1] - x * rates[1]);
         let take = |x: f64, one: f64, two: f64| [one, two, one * x, two * x];
-        let (likelihood, [one, two, first, second]) = belonging(values, densities, take);
+        let (likelihood, [one, two, first, second]) = belonging::<FUSED, _>(values, densities, take);
         let counts = [one.max(floor), two.max(floor)];
         means = [(first / counts[0]).max(TINY), (second / counts[1]).max(TINY)];
         weights = counts.map(|count| count / (counts[0] + counts[1]));
@@ -444,7 +444,7 @@ fn two_exponentials(values: &[f64], start: [f64; 3]) -> Option<[f64; 3]> {
 }
 
 #[inline(always)]
-fn two_lognormals(logs: &[f64], start: [f64; 5]) -> Option<[f64; 5]> {
+fn two_lognormals<const FUSED: bool>(logs: &[f64], start: [f64; 5]) -> Option<[f64; 5]> {
     let floor = LEAST_SHARE * logs.len() as f64;
     let least = narrowest_square(logs);
     let (mut weights, mut mus) = ([start[0], 1.0 - start[0]], [start[1], start[3]]);
@@ -463,7 +463,7 @@ fn two_lognormals(logs: &[f64], start: [f64; 5]) -> Option<[f64; 5]> {
             let (a, b) = (log - away[0], log - away[1]);
             [one, two, one * a, two * b, one * a * a, two * b * b]
         };
-        let (likelihood, sums) = belonging(logs, densities, take);
+        let (likelihood, sums) = belonging::<FUSED, _>(logs, densities, take);
         let counts = [sums[0].max(floor), sums[1].max(floor)];
         weights = counts.map(|count| count / (counts[0] + counts[1]));
         for part in 0..2 {

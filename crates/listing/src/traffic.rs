@@ -49,13 +49,22 @@ impl Rows {
         }
     }
 
+    /// Rows in the order they stand, until `see` says no; whether it never did.
+    #[inline]
+    fn each_while(&self, mut see: impl FnMut(Row) -> bool) -> bool {
+        match self {
+            Rows::Read(volumes, opener_near) => volumes.iter().all(|volume| see(row_of(volume, opener_near))),
+            Rows::Table(rows) => rows.iter().all(|row| see(*row)),
+        }
+    }
+
     /// Every row, in the order they stand.
     #[inline]
     fn each(&self, mut see: impl FnMut(Row)) {
-        match self {
-            Rows::Read(volumes, opener_near) => volumes.iter().for_each(|volume| see(row_of(volume, opener_near))),
-            Rows::Table(rows) => rows.iter().for_each(|row| see(*row)),
-        }
+        self.each_while(|row| {
+            see(row);
+            true
+        });
     }
 
     /// Numbers that are in the order of the times.
@@ -66,13 +75,6 @@ impl Rows {
                 volumes.iter().map(|volume| volume.start_ns.wrapping_sub(least) as u64).collect()
             }
             Rows::Table(rows) => rows.iter().map(|row| in_order(row.start_s)).collect(),
-        }
-    }
-
-    fn are_in_time(&self) -> bool {
-        match self {
-            Rows::Read(volumes, _) => volumes.is_sorted_by_key(|volume| volume.start_ns),
-            Rows::Table(rows) => rows.is_sorted_by(|one, two| one.start_s <= two.start_s),
         }
     }
 }
@@ -161,6 +163,8 @@ struct Timed {
 /// What passed a link.
 pub struct Traffic {
     rows: Rows,
+    /// Whether the rows stand in the order of time.
+    in_time: bool,
     /// Down and up.
     moments: [Vec<Moment>; 2],
     counts: [usize; 2],
@@ -175,18 +179,14 @@ impl Traffic {
     /// Of rows of windows of `width_s` in a capture that lasts `duration_s`; `pairs` has for each connection a number of
     /// the two hosts that it is between.
     pub fn of(rows: Rows, pairs: &[u32], width_s: f64, duration_s: f64) -> Traffic {
-        let order = (!rows.are_in_time()).then(|| order_of(&rows.times()));
-        // What is not filled is not touched.
-        let moments = || Vec::with_capacity(rows.len());
-        let none = || (vec![0; pairs.len()], vec![false; pairs.len()]);
-        let (moments, sums, timed) = ([moments(), moments()], [none(), none()], Vec::new());
-        let (counts, longest_silence_s) = ([0; 2], None);
-        let mut found = Traffic { rows, moments, counts, sums, timed, longest_silence_s, width_s, duration_s };
-        let rows = std::mem::replace(&mut found.rows, Rows::Table(Vec::new()));
+        let mut found = Traffic::none(&rows, pairs.len(), width_s, duration_s);
         let mut before = None;
-        match order {
-            Some(order) => order.iter().for_each(|place| found.add(rows.at(*place as usize), pairs, &mut before)),
-            None => rows.each(|row| found.add(row, pairs, &mut before)),
+        found.in_time = rows.each_while(|row| found.add(row, pairs, &mut before));
+        if !found.in_time {
+            (found, before) = (Traffic::none(&rows, pairs.len(), width_s, duration_s), None);
+            for place in order_of(&rows.times()) {
+                found.add(rows.at(place as usize), pairs, &mut before);
+            }
         }
         found.rows = rows;
         let mut least =
@@ -201,18 +201,39 @@ impl Traffic {
         found
     }
 
-    /// Adds the next row in the order of time.
+    /// Before there is a row.
+    fn none(rows: &Rows, connections: usize, width_s: f64, duration_s: f64) -> Traffic {
+        // What is not filled is not touched.
+        let moments = || Vec::with_capacity(rows.len());
+        let none = || (vec![0; connections], vec![false; connections]);
+        Traffic {
+            rows: Rows::Table(Vec::new()),
+            in_time: false,
+            moments: [moments(), moments()],
+            counts: [0; 2],
+            sums: [none(), none()],
+            timed: Vec::new(),
+            longest_silence_s: None,
+            width_s,
+            duration_s,
+        }
+    }
+
+    /// Adds the next row in the order of time; false where it is not the next.
     #[inline]
-    fn add(&mut self, row: Row, pairs: &[u32], before: &mut Option<f64>) {
+    fn add(&mut self, row: Row, pairs: &[u32], before: &mut Option<f64>) -> bool {
         let Row { connection, up, start_s, wire_bytes, acked_bytes, rtt_s } = row;
         let way = usize::from(up);
+        if let Some(before) = before.replace(start_s) {
+            if before > start_s {
+                return false;
+            }
+            self.longest_silence_s = Some(f64::max(self.longest_silence_s.unwrap_or(0.0), start_s - before));
+        }
         self.counts[way] += 1;
         let (sums, there) = &mut self.sums[way];
         sums[connection] = sums[connection].wrapping_add(wire_bytes);
         there[connection] = true;
-        if let Some(before) = before.replace(start_s) {
-            self.longest_silence_s = Some(f64::max(self.longest_silence_s.unwrap_or(0.0), start_s - before));
-        }
         match self.moments[way].last_mut() {
             Some(last) if last.start_s == start_s => {
                 last.wire_bytes = last.wire_bytes.wrapping_add(wire_bytes);
@@ -223,6 +244,7 @@ impl Traffic {
         if !rtt_s.is_nan() {
             self.timed.push(Timed { start_s, between: 2 * pairs[connection] + u32::from(up), wait_s: rtt_s });
         }
+        true
     }
 
     /// Rows of a direction.
@@ -295,12 +317,29 @@ impl Traffic {
         let all = &self.sums[usize::from(up)];
         let Some((window, width_s)) = window else { return all.clone() };
         let (mut sums, mut there) = (vec![0_i64; all.0.len()], vec![false; all.0.len()]);
-        self.rows.each(|row| {
+        let mut see = |row: Row| {
             if row.up == up && self.window(row.start_s, width_s) == window {
                 sums[row.connection] = sums[row.connection].wrapping_add(row.wire_bytes);
                 there[row.connection] = true;
             }
-        });
+        };
+        if self.in_time {
+            let at_least = |least: i64| {
+                let (mut low, mut high) = (0, self.rows.len());
+                while low < high {
+                    let middle = low.midpoint(high);
+                    if self.window(self.rows.at(middle).start_s, width_s) < least {
+                        low = middle + 1;
+                    } else {
+                        high = middle;
+                    }
+                }
+                low
+            };
+            (at_least(window)..at_least(window.saturating_add(1))).for_each(|place| see(self.rows.at(place)));
+        } else {
+            self.rows.each(see);
+        }
         (sums, there)
     }
 

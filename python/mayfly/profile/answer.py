@@ -15,11 +15,11 @@ from mayfly.profile.distributions import (
     Sample,
     carried_by_largest,
     gaps_within,
+    grouped_summaries,
     positive,
     retransmission,
     sampled,
     summaries,
-    summary,
     unseen,
 )
 from mayfly.profile.fitting import BOOTSTRAP, Fit, differ, fits_document, fits_of
@@ -135,7 +135,7 @@ class Profile(Listing):
             | {"carried_by_largest_5_percent": carried_by_largest(values["size_bytes"])},
             "packets": summaries(self.sampled["packets"]),
             "duration_s": summaries(self.sampled["duration_s"]) | unseen(table),
-            "gap_s": {"all": summary(values["gap_s"])} | {name: summary(of) for name, of in gaps.items()},
+            "gap_s": grouped_summaries(values["gap_s"], gaps),
             "rtt_s": summaries(self.sampled["rtt_s"]),
             "round_trips": round_trips_document(table),
             "retransmission": retransmission(table),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -189,7 +189,8 @@ def summary(values: Numbers) -> dict[str, Any]:
     if not len(values):
         return {name: None for name in ("mean", "cov", "min", "max", *map(_named, SHARES))} | {"n": 0}
     # As numpy's `inverted_cdf`, which takes ten times as long to say which they are.
-    quantiles = np.sort(values)[[max(math.ceil(len(values) * share - 1), 0) for share in SHARES]]
+    places = [max(math.ceil(len(values) * share - 1), 0) for share in SHARES]
+    quantiles = np.partition(values, sorted({*places}))[places]
     mean = float(values.mean())
     return {
         "n": len(values),
@@ -304,10 +305,16 @@ def summaries(sample: Sample) -> dict[str, Any]:
     dict
         ``all``, and the sides and classes that have values: each as :func:`summary`.
     """
-    found = {"all": summary(sample.values)}
-    for by in ("side", "class"):
-        found |= {name: summary(values) for name, values in sample.groups(by).items() if len(values)}
-    return found
+    groups = sample.groups("side") | sample.groups("class")
+    return grouped_summaries(sample.values, {name: values for name, values in groups.items() if len(values)})
+
+
+def grouped_summaries(values: Floats, groups: Mapping[str, Floats]) -> dict[str, Any]:
+    """Summaries of all values, ``all``, and of groups of them; a group that has as many is all of them."""
+    whole = summary(values)
+    return {"all": whole} | {
+        name: dict(whole) if len(group) == len(values) else summary(group) for name, group in groups.items()
+    }
 
 
 SENT_AGAIN = ("data_packets", "retransmits", "lost_before", "missing_bytes")

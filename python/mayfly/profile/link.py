@@ -423,7 +423,13 @@ def plateau_rate(loads_bps: Floats, width_s: float, most_above: float = ABOVE) -
     if not fits.any():
         return None
     best = candidates[fits][np.argmax((inside - above - below)[fits])]
-    return float(np.median(ordered[np.abs(ordered - best) <= BAND * best]))
+    return _median(ordered[np.abs(ordered - best) <= BAND * best])
+
+
+def _median(values: Floats) -> float:
+    """As numpy's, which imports masked arrays for it."""
+    ordered, middle = np.sort(values), len(values) // 2
+    return float(ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2)
 
 
 @dataclass(frozen=True)
@@ -489,7 +495,7 @@ def _waits(traffic: Traffic, plateau: _Plateau) -> Floats:
     width_s = max(WAIT_S, 2 * traffic.width_s)
     best = np.zeros(0)
     for waits in traffic.waits(width_s, plateau.windows.windows, plateau.width_s).values():
-        if len(waits) >= LEAST_WINDOWS and (not len(best) or np.median(waits) > np.median(best)):
+        if len(waits) >= LEAST_WINDOWS and (not len(best) or _median(waits) > _median(best)):
             best = waits
     return best
 

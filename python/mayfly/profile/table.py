@@ -214,7 +214,7 @@ def read_connections(
         frame, counts = kept.read_connections(names[0])
         found = when = None
     else:
-        most_trains, most_volumes = _most_trains() if trains else 0, kept.MOST_VOLUMES * volumes
+        most_trains, most_volumes = _most_trains() if trains else 0, MOST_VOLUMES * volumes
         if sharding is None:
             options = kept.ReadOptions(max_flows=most_connections(), max_trains=most_trains, max_volumes=most_volumes)
             reading = kept.read_captures(names, options, gives_up=True)
