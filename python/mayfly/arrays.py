@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 Array = TypeVar("Array")
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import TypeAlias
 
     import numpy as np
@@ -50,3 +51,37 @@ def distinct(values: Array) -> Array:
 
     found: Any = np.unique(values, return_counts=True)[0]  # type: ignore[call-overload]
     return found  # type: ignore[no-any-return]
+
+
+def quantiles(values: Floats, shares: "Floats | Sequence[float]") -> Floats:
+    """Quantiles by linear interpolation, to the last digit those of ``numpy.quantile``.
+
+    That one asks for ``numpy.ma``, too.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        At least one, none of which is NaN.
+    shares : sequence of float, shape (m,)
+        From 0 to 1.
+
+    Returns
+    -------
+    ndarray, shape (m,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantiles(np.array([4.0, 1.0, 2.0]), (0.25, 1.0)).tolist()
+    [1.5, 4.0]
+    """
+    import numpy as np
+
+    places = (len(values) - 1) * np.asarray(shares, dtype=float)
+    below = places.astype(np.int64)
+    above = np.minimum(below + 1, len(values) - 1)
+    ordered = np.partition(values, sorted({*below.tolist(), *above.tolist()}))
+    low, high, part = ordered[below], ordered[above], places - below
+    # From the nearer of both, so that a quantile never passes the other.
+    found: Floats = np.where(part < 0.5, low + (high - low) * part, high - (high - low) * (1 - part))
+    return found

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, quantiles
 from mayfly.errors import MayflyError
 from mayfly.laws.families import Exponential, Family, Lognormal, Weibull
 from mayfly.laws.roots import root
@@ -231,4 +231,4 @@ def quantile_pairs(fit: Fitted, gaps: Floats | Sequence[float], points: int = 99
 def quantiles_at(gaps: Floats | Sequence[float], points: int) -> tuple[Floats, Floats]:
     """The probabilities of :func:`quantile_pairs`, and what is measured at them, each of shape (points,)."""
     p = np.arange(1, points + 1) / (points + 1)
-    return p, np.quantile(np.asarray(gaps, dtype=float), p)
+    return p, quantiles(np.asarray(gaps, dtype=float), p)

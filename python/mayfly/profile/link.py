@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mayfly.arrays import Floats, Integers
+from mayfly.arrays import Floats, Integers, quantiles
 from mayfly.errors import MayflyError
 from mayfly.profile.columns import Columns, Table, begins_of, columns_of
 from mayfly.profile.traffic import DIRECTIONS, Loads, Traffic, opener_is_near, traffic_of
@@ -315,14 +315,14 @@ def _of_direction(table: Columns, traffic: Traffic, direction: str) -> Direction
     waits = _waits(traffic, plateau)
     full_s = plateau.width_s * len(plateau.windows.bps)
     held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
-    longest = float(np.quantile(waits, 0.9)) if len(waits) else 0.0
+    longest = float(quantiles(waits, (0.9,))[0]) if len(waits) else 0.0
     if longest < LEAST_WAIT_S and (again or 0.0) < LEAST_LOST:
         return _with(none, why=f"{held}, but nothing waits or is lost there: the senders may hold to it by themselves")
     # What passes the tap and is lost behind it does not pass the link.
     kept = 1.0 if plateau.by_acks else 1 - lost_after
     rate = plateau.rate_bps * kept
     packet_bps = 8 * PACKET_BYTES / plateau.width_s
-    low, high = (float(x) * kept for x in np.quantile(plateau.windows.bps, (0.05, 0.95)))
+    low, high = (float(x) * kept for x in quantiles(plateau.windows.bps, (0.05, 0.95)))
     found = _with(
         none,
         rate_bps=rate,
@@ -503,7 +503,7 @@ def _waits(traffic: Traffic, plateau: _Plateau) -> Floats:
 def _with_buffer(found: DirectionGuess, waits: Floats) -> DirectionGuess:
     if len(waits) < LEAST_WINDOWS:
         return _with(found, buffer_why="too few round trips ended while the link was full")
-    typical, full, longest = (float(x) for x in np.quantile(waits, (0.75, 0.98, 1.0)))
+    typical, full, longest = (float(x) for x in quantiles(waits, (0.75, 0.98, 1.0)))
     rate = found.rate_bps or 0.0
     lost = (found.lost or 0.0) >= LEAST_LOST
     reason = f"packets wait {time_text(full)} at most, beyond the least round-trip time"

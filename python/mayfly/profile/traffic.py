@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly import _native
-from mayfly.arrays import Booleans, Floats, Integers
+from mayfly.arrays import Booleans, Floats, Integers, distinct
 from mayfly.profile.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
 from mayfly.profile.sides import Sides
 from mayfly.workload.doubts import LEAST_CROSSING
@@ -153,7 +153,7 @@ class Traffic:
         rows = np.flatnonzero(there)
         hosts = self.near_host[rows]
         sums = sums_at(hosts, carried[rows], len(self.hosts))
-        return {self.hosts[host]: int(sums[host]) for host in np.unique(hosts).tolist()}
+        return {self.hosts[host]: int(sums[host]) for host in distinct(hosts).tolist()}
 
 
 @dataclass(frozen=True, eq=False)
