@@ -247,6 +247,8 @@ describe.each<Name>(["chrome", "firefox"])("in %s", (name) => {
     it("reaches everything with Tab, and shows where the focus is", async () => {
       const { page } = await here();
       await settled(page);
+      // Time is moved as soon as packets of the run are there.
+      await page.waitForFunction(() => !(document.querySelector(".play") as HTMLButtonElement).disabled, { timeout: 120_000 });
       const seen = new Set<string>();
       for (let step = 0; step < 70; step += 1) {
         await page.keyboard.press("Tab");
