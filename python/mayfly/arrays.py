@@ -1,7 +1,7 @@
-"""Names of the arrays that signatures take and give, and the numbers that sum up a column of them.
+"""Names of the arrays that signatures take and give, and functions of them that cost less at start-up than others.
 
-A running program does not need them: numpy is imported for the type checker alone, so that a
-module with these names in its signatures costs nothing at start-up.
+A running program does not need the names: numpy is imported for the type checker alone, so that a
+module with them in its signatures costs nothing at start-up.
 """
 
 from typing import TYPE_CHECKING, Any, TypeVar

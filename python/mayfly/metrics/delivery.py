@@ -1,12 +1,10 @@
 """A flow over time from its trace: packets sent, received and dropped, and timeouts, per interval (Rai 2003, 5.1)."""
 
-import math
-
 import numpy as np
 import polars as pl
 
 from mayfly.arrays import Integers, Numbers
-from mayfly.errors import MayflyError
+from mayfly.metrics.curves import intervals_of
 from mayfly.metrics.size_classes import run_keys
 
 _COUNTED = {"sent": "sent_s", "received": "received_s", "dropped": "dropped_s"}
@@ -39,12 +37,8 @@ def per_interval(
     MayflyError
         ``interval_s`` not above 0, or no whole interval before ``end_s``.
     """
-    if not interval_s > 0:
-        raise MayflyError(f"interval_s = {interval_s}: must be above 0 s")
-    # A hair more, so that 0.3 / 0.1 is 3.
-    intervals = math.floor((end_s - start_s) / interval_s * (1 + 1e-12))
-    if intervals < 1:
-        raise MayflyError(f"end_s = {end_s}: must be at least start_s + interval_s, {start_s + interval_s:g} s")
+    edges = intervals_of(end_s, interval_s, start_s)
+    intervals = len(edges) - 1
     keys = [*run_keys(packets), "flow_id"]
     expired = timeouts.partition_by(keys, as_dict=True)
     empty = timeouts.clear()
@@ -56,7 +50,7 @@ def per_interval(
     blocks = []
     for key, own in packets.partition_by(keys, as_dict=True, maintain_order=True).items():
         labels = [pl.lit(value).alias(name) for name, value in zip(keys, key, strict=True)]
-        table: dict[str, Numbers] = {"time_s": start_s + interval_s * np.arange(intervals, dtype=float)}
+        table: dict[str, Numbers] = {"time_s": edges[:-1]}
         table |= {name: counts(own[column]) for name, column in _COUNTED.items()}
         table["timeouts"] = counts(expired.get(key, empty)["time_s"])
         blocks.append(pl.DataFrame(table).select(*labels, pl.all()))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.arrays import Integers
-from mayfly.profile.columns import Table, columns_of, sums_at
 from mayfly.profile.sides import Sides
+from mayfly.workload.columns import Table, columns_of, sums_at
 
 if TYPE_CHECKING:
     import polars as pl

@@ -12,7 +12,7 @@ import numpy as np
 
 from mayfly.arrays import Booleans, Floats, Integers, Numbers
 from mayfly.profile.classes import CLASSES, SIDES, share
-from mayfly.profile.columns import Columns, Table, Words, begins_of, columns_of
+from mayfly.workload.columns import Columns, Table, Words, begins_of, columns_of
 
 if TYPE_CHECKING:
     import polars as pl

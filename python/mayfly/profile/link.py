@@ -18,10 +18,11 @@ import numpy as np
 
 from mayfly.arrays import Floats, Integers, quantiles
 from mayfly.errors import MayflyError
-from mayfly.profile.columns import Columns, Table, begins_of, columns_of
-from mayfly.profile.traffic import DIRECTIONS, Loads, Traffic, opener_is_near, traffic_of
+from mayfly.profile.traffic import DIRECTIONS, Loads, Traffic, traffic_of
 from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
+from mayfly.workload.columns import Columns, Table, begins_of, columns_of
+from mayfly.workload.crossing import opener_is_near
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Windows in which a plateau is looked for, the narrowest first."""

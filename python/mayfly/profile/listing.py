@@ -14,11 +14,11 @@ import numpy as np
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import dataset
-from mayfly.profile.columns import Columns, columns_of, hosts_of_ends
 from mayfly.profile.sides import Sides, counted
 from mayfly.profile.table import Connections, names_of, read_connections, read_profiled
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
+from mayfly.workload.columns import Columns, columns_of, hosts_of_ends
 from mayfly.workload.left_out import why_nothing
 
 if TYPE_CHECKING:

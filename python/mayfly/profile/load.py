@@ -18,7 +18,7 @@ import numpy as np
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import CLASSES, SIDES, share
-from mayfly.profile.columns import Columns, Table, columns_of
+from mayfly.workload.columns import Columns, Table, columns_of
 
 if TYPE_CHECKING:
     import polars as pl

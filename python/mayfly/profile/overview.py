@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.arrays import Floats
-from mayfly.profile.columns import Table, columns_of, hosts_of_ends
 from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
+from mayfly.workload.columns import Table, columns_of, hosts_of_ends
 from mayfly.workload.doubts import RTT_BOUNDS_S
 
 if TYPE_CHECKING:

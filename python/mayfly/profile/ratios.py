@@ -12,9 +12,9 @@ import numpy as np
 
 from mayfly.arrays import Floats, Integers
 from mayfly.profile.classes import share
-from mayfly.profile.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
 from mayfly.profile.distributions import summary
 from mayfly.profile.sides import Sides
+from mayfly.workload.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
 
 if TYPE_CHECKING:
     import polars as pl
@@ -99,8 +99,7 @@ class HostTraffic:
 def traffic_of_hosts(table: Columns, sides: Sides, roles: Mapping[str, str]) -> HostTraffic:
     """The same as :func:`host_traffic`, as arrays."""
     names, *ends = hosts_of_ends(table)
-    local = sorted(place for place in range(len(names)) if names[place] in sides.internal)
-    local.sort(key=names.__getitem__)
+    local = sorted((place for place, name in enumerate(names) if name in sides.internal), key=names.__getitem__)
     rank: Integers = np.full(len(names) + 1, -1, dtype=np.int64)
     rank[local] = np.arange(len(local))
     places = [rank[codes] for codes in ends]

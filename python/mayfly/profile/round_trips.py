@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mayfly.profile.columns import Columns, Table, columns_of
 from mayfly.profile.distributions import Sample, sample_of, summaries
+from mayfly.workload.columns import Columns, Table, columns_of
 
 if TYPE_CHECKING:
     import polars as pl

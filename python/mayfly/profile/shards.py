@@ -22,7 +22,7 @@ from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import SIMULATING, Look, limits
 from mayfly.workers.job import Done
-from mayfly.workers.workers import Workers, workers
+from mayfly.workers.workers import Workers, run_all, workers
 from mayfly.workload.reading import ReadOptions, most_connections
 
 EACH = 4
@@ -307,20 +307,16 @@ def _read(names: list[str], sharding: Sharding, options: ReadOptions, place: Sha
 
 def _run(jobs: list[ReadShard], crew: Workers) -> list[dict[str, Any]]:
     """What was counted in each; a shard that was read is removed."""
-    waiting, rows = list(enumerate(jobs)), dict[str, dict[str, Any]]()
-    while len(rows) < len(jobs):
-        while waiting and crew.room():
-            number, job = waiting.pop(0)
-            crew.submit(job, f"{os.path.basename(os.path.dirname(job.into))}-{number}")
-        for key, (row, _) in crew.wait():
-            if row["status"] != "done":
-                raise MayflyError(f"a shard of the captures could not be read: {row['error']}")
-            rows[key] = row
-            with contextlib.suppress(OSError):
-                os.unlink(jobs[int(key.rpartition("-")[2])].shard)
-            if limits.told is not None:
-                limits.told(f"{len(rows)} of {len(jobs)} shards read", len(rows) / len(jobs))
-    return [rows[key] for key in sorted(rows, key=lambda key: int(key.rpartition("-")[2]))]
+    rows = dict[int, dict[str, Any]]()
+    for place, row in run_all(jobs, crew):
+        if row["status"] != "done":
+            raise MayflyError(f"a shard of the captures could not be read: {row['error']}")
+        rows[place] = row
+        with contextlib.suppress(OSError):
+            os.unlink(jobs[place].shard)
+        if limits.told is not None:
+            limits.told(f"{len(rows)} of {len(jobs)} shards read", len(rows) / len(jobs))
+    return [rows[place] for place in sorted(rows)]
 
 
 def told_of(shards: Shards) -> str:

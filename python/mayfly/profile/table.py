@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import Look
-from mayfly.profile.columns import Columns, Table, columns_of, columns_of_capture
 from mayfly.text.parquet import MAGIC
+from mayfly.workload.columns import Columns, Table, columns_of, columns_of_capture
 from mayfly.workload.networks import networks_of
 from mayfly.workload.reading import MOST_VOLUMES, ReadOptions, most_connections
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from mayfly import _native
 from mayfly.arrays import Booleans, Floats, Integers, distinct
-from mayfly.profile.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
 from mayfly.profile.sides import Sides
-from mayfly.workload.doubts import LEAST_CROSSING
+from mayfly.workload.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
+from mayfly.workload.crossing import crossing_share, near_side_of, opener_is_near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -189,39 +189,14 @@ def _rows_of(ids: Integers, wanted: Integers) -> Integers:
     return np.where(ids[place] == wanted, place, -1)
 
 
-def opener_is_near(table: Columns, near: frozenset[str]) -> Booleans:
-    """Whether the opener of each connection is on the near side, as :func:`mayfly.workload.capture.opener_is_near`."""
-    opener, responder = (table.words(end).among(near) for end in ("opener", "responder"))
-    found: Booleans = np.where(opener != responder, opener, True)
-    return found
-
-
 def near_side(table: Columns, sides: Sides) -> tuple[frozenset[str], str, float]:
     """Hosts on the near side of the link, how they were found, and the share of the bytes that crosses.
 
-    As :func:`mayfly.workload.capture.near_side`. Whole sites are told apart for the tables of hosts; a link may lie
-    inside one.
+    Whole sites are told apart for the tables of hosts; a link may lie inside one.
     """
     if sides.how == "given":
         return sides.internal, "given", crossing_share(table, sides.internal, sides.nobody)
-    crossing = crossing_share(table, sides.internal, sides.nobody)
-    if sides.how != "openers" and crossing >= LEAST_CROSSING:
-        return sides.internal, "site", crossing
-    hosts, opener, responder = hosts_of_ends(table)
-    balance = sums_at(opener, 1, len(hosts)) - sums_at(responder, 1, len(hosts))
-    near = frozenset(hosts[place] for place in np.flatnonzero(balance > 0).tolist()) - sides.nobody
-    return near, "openers", crossing_share(table, near, sides.nobody)
-
-
-def crossing_share(table: Columns, inside: frozenset[str], nobody: frozenset[str]) -> float:
-    """As :func:`mayfly.workload.capture.crossing_share`."""
-    opener, responder = table.words("opener"), table.words("responder")
-    crosses = (opener.among(inside) != responder.among(inside)) & ~opener.among(nobody) & ~responder.among(nobody)
-    weight = table["opener_wire_bytes"] + table["responder_wire_bytes"]
-    if not weight.sum():
-        weight = np.ones(table.height, dtype=np.int64)
-    whole = int(weight.sum())
-    return int(weight[crosses].sum()) / whole if whole else 0.0
+    return near_side_of(table, sides.internal, sides.how, sides.nobody)
 
 
 def traffic_of(
@@ -247,7 +222,7 @@ def traffic_of(
         Of their windows, and of the capture.
     near : frozenset of str
         Addresses on the near side of the link; between two of one side, the opener is near
-        (:func:`mayfly.workload.capture.opener_is_near`).
+        (:func:`mayfly.workload.crossing.opener_is_near`).
     found_by : str
         How they were found.
     whole : bool

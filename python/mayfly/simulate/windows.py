@@ -15,8 +15,7 @@ Source: Heidelberger and Stone 1990 (time-parallel simulation by windows); docs/
 
 import math
 import os
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -36,7 +35,7 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.run import Progress
 from mayfly.simulate.streamed import Source, run_stream, source_of
 from mayfly.workers.job import Done
-from mayfly.workers.workers import Workers
+from mayfly.workers.workers import Workers, run_all
 from mayfly.workers.workers import workers as workers_of
 from mayfly.workload import streamed
 
@@ -328,27 +327,20 @@ def run_windows(
     service_of(scenario, discipline)
     # The twin of the whole run is the longest piece of all, so it goes first.
     jobs = [WindowJob(scenario, discipline, window) for window in (None, *windows)]
-    whole, *sums = _run(jobs, make_workers, progress)
+    whole, *sums = _run(jobs, make_workers(), progress)
     return estimate(sums, whole) | {"overlap_s": overlap_s, "cpu_s": sum(one.cpu_s for one in sums)}
 
 
-def _run(jobs: list[WindowJob], make_workers: Callable[[], Workers], progress: Progress | None) -> list[Any]:
+def _run(jobs: list[WindowJob], crew: Workers, progress: Progress | None) -> list[Any]:
     """What each found."""
     found: dict[int, Any] = {}
-    # A cluster keeps results by their keys: those of another run are not to be met.
-    name, waiting = uuid.uuid4().hex, list(range(len(jobs)))
-    crew = make_workers()
     try:
-        while len(found) < len(jobs):
-            while waiting and crew.room():
-                place = waiting.pop(0)
-                crew.submit(jobs[place], f"{name}-{place}")
-            for key, (row, _) in crew.wait():
-                if row["status"] != "done":
-                    raise MayflyError(f"a window could not be run: {row['error']}")
-                found[int(key.rpartition("-")[2])] = row["found"]
-                if progress is not None:
-                    progress(len(found) / len(jobs))
+        for place, row in run_all(jobs, crew):
+            if row["status"] != "done":
+                raise MayflyError(f"a window could not be run: {row['error']}")
+            found[place] = row["found"]
+            if progress is not None:
+                progress(len(found) / len(jobs))
     finally:
         crew.close()
     return [found[place] for place in range(len(jobs))]

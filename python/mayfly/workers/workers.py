@@ -7,7 +7,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator
+import uuid
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -162,6 +163,34 @@ def _end_with_parent() -> None:
     assert parent is not None
     multiprocessing.connection.wait([parent.sentinel])
     os._exit(1)
+
+
+def run_all(jobs: Sequence[Job], crew: Workers) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Has workers run jobs, each of which has a place among the results.
+
+    Parameters
+    ----------
+    jobs : sequence of Job
+        Handed out in this order.
+    crew : Workers
+        Who runs them; whoever made them closes them.
+
+    Yields
+    ------
+    place : int
+        Of a job that has ended.
+    row : dict
+        What it gives.
+    """
+    # A cluster keeps results by their keys: those of other jobs are not to be met.
+    name, handed, ended = uuid.uuid4().hex, 0, 0
+    while ended < len(jobs):
+        while handed < len(jobs) and crew.room():
+            crew.submit(jobs[handed], f"{name}-{handed}")
+            handed += 1
+        for key, (row, _) in crew.wait():
+            ended += 1
+            yield int(key.rpartition("-")[2]), row
 
 
 class Local:

@@ -14,7 +14,6 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.workload.connections import COLUMNS, connections
-from mayfly.workload.doubts import LEAST_CROSSING as LEAST_CROSSING
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import clock_jump_sentence as clock_jump_sentence
 from mayfly.workload.doubts import one_sided_sentence as one_sided_sentence
@@ -185,35 +184,32 @@ def internal_hosts(frame: pl.DataFrame) -> list[str]:
     """Addresses on the inner side of the link, inferred from a connection table.
 
     The hosts of the site (:func:`site_of`) are internal. Where next to nothing crosses between them and others
-    (:data:`LEAST_CROSSING`), as in a capture inside a site, the side that opens connections is: each address that
-    opened more connections than it accepted.
+    (:data:`mayfly.workload.doubts.LEAST_CROSSING`), as in a capture inside a site, the side that opens connections is:
+    each address that opened more connections than it accepted.
     """
     return sorted(near_side(frame)[0])
 
 
 def near_side(frame: pl.DataFrame) -> tuple[frozenset[str], str]:
     """The same, and how it was found: ``site``, or ``openers`` where no site tells."""
+    # Columns are arrays of numpy, which takes a while to import.
+    from mayfly.workload.columns import columns_of
+    from mayfly.workload.crossing import near_side_of
+
     inside, how, _ = site_of(frame)
-    if how == "openers" or crossing_share(frame, inside) < LEAST_CROSSING:
-        return frozenset(_openers(frame)), "openers"
-    return frozenset(inside), "site"
+    return near_side_of(columns_of(frame), frozenset(inside), how, _nobody(frame))[:2]
 
 
 def crossing_share(frame: pl.DataFrame, inside: Iterable[str]) -> float:
-    """Share of the bytes of IP packets that pass between ``inside`` and other hosts; of connections, without bytes.
+    """Share of the bytes that crosses (:func:`mayfly.workload.crossing.crossing_share`)."""
+    from mayfly.workload.columns import columns_of
+    from mayfly.workload.crossing import crossing_share as of_columns
 
-    Multicast, broadcast and unspecified addresses are no other hosts.
-    """
-    hosts = list(inside)
-    nobody = [host for host in hosts_of(frame) if within(host, NOBODY)]
-    ends = [pl.col(end) for end in ("opener", "responder")]
-    weight = pl.col("opener_wire_bytes") + pl.col("responder_wire_bytes")
-    crosses = (ends[0].is_in(hosts) != ends[1].is_in(hosts)) & ~ends[0].is_in(nobody) & ~ends[1].is_in(nobody)
-    told = frame.select(weight.alias("bytes"), crosses.alias("crosses"))
-    if not told["bytes"].sum():
-        told = told.with_columns(bytes=pl.lit(1))
-    whole, crossing = int(told["bytes"].sum()), int(told.filter("crosses")["bytes"].sum())
-    return crossing / whole if whole else 0.0
+    return of_columns(columns_of(frame), frozenset(inside), _nobody(frame))
+
+
+def _nobody(frame: pl.DataFrame) -> frozenset[str]:
+    return frozenset(host for host in hosts_of(frame) if within(host, NOBODY))
 
 
 def site_of(frame: pl.DataFrame) -> tuple[set[str], str, list[Network]]:
@@ -230,15 +226,10 @@ def site_of(frame: pl.DataFrame) -> tuple[set[str], str, list[Network]]:
     versions = {ipaddress.ip_address(host).version for host in named}
     if versions and {network.version for network in found} == versions:
         return {host for host in named if within(host, found)}, "network", found
-    return _openers(frame), "openers", []
+    from mayfly.workload.columns import columns_of
+    from mayfly.workload.crossing import openers
 
-
-def _openers(frame: pl.DataFrame) -> set[str]:
-    """Hosts that opened more connections than they accepted."""
-    opened = frame.group_by(pl.col("opener").alias("host")).agg(pl.len().cast(pl.Int64).alias("balance"))
-    accepted = frame.group_by(pl.col("responder").alias("host")).agg((-pl.len().cast(pl.Int64)).alias("balance"))
-    balance = pl.concat([opened, accepted]).group_by("host").agg(pl.col("balance").sum())
-    return {host for host in balance.filter(pl.col("balance") > 0)["host"] if not within(host, NOBODY)}
+    return set(openers(columns_of(frame), _nobody(frame))), "openers", []
 
 
 def _common_network(frame: pl.DataFrame, version: int) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:

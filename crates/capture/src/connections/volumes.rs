@@ -261,21 +261,24 @@ impl Volume {
 mod tests {
     use super::*;
 
+    fn packet(serial: u64, time_ns: i64) -> Volume {
+        Volume {
+            connection: serial,
+            from_opener: true,
+            from_lower: true,
+            start_ns: time_ns,
+            wire_bytes: 100,
+            packets: 1,
+            acked_bytes: 7,
+            rtt_ns: Some(time_ns),
+        }
+    }
+
     fn filled(limit: usize, packets: &[(u64, i64)]) -> Volumes {
         let mut volumes = Volumes::with_limit(limit);
         let mut last = std::collections::HashMap::new();
         for &(serial, time_ns) in packets {
-            let packet = Volume {
-                connection: serial,
-                from_opener: true,
-                from_lower: true,
-                start_ns: time_ns,
-                wire_bytes: 100,
-                packets: 1,
-                acked_bytes: 7,
-                rtt_ns: Some(time_ns),
-            };
-            volumes.add(packet, last.entry(serial).or_insert(u32::MAX));
+            volumes.add(packet(serial, time_ns), last.entry(serial).or_insert(u32::MAX));
         }
         volumes.fit();
         volumes
@@ -325,17 +328,7 @@ mod tests {
             let mut volumes = Volumes::with_limit(10);
             let mut last = std::collections::HashMap::new();
             for (serial, time_ns) in packets {
-                let packet = Volume {
-                    connection: serial,
-                    from_opener: true,
-                    from_lower: true,
-                    start_ns: time_ns,
-                    wire_bytes: 100,
-                    packets: 1,
-                    acked_bytes: 7,
-                    rtt_ns: None,
-                };
-                volumes.add(packet, last.entry(serial).or_insert(u32::MAX));
+                volumes.add(packet(serial, time_ns), last.entry(serial).or_insert(u32::MAX));
             }
             assert_eq!(volumes.fits_in_time(), in_time);
             let before = volumes.kept.len();

@@ -146,9 +146,11 @@ def columns_of(table: Table) -> Columns:
 
 
 def _words_of(series: pl.Series) -> Words:
-    names = series.drop_nulls().unique(maintain_order=True).to_list()
-    places = {name: place for place, name in enumerate(names)}
-    return Words(names, np.array([places.get(word, -1) for word in series.to_list()], dtype=np.int64))
+    import polars as pl
+
+    names = series.drop_nulls().unique(maintain_order=True)
+    codes = series.replace_strict(names, np.arange(len(names)), default=-1, return_dtype=pl.Int64)
+    return Words(names.to_list(), codes.to_numpy())
 
 
 _KINDS: Mapping[str, Any] = {"f": np.float64, "i": np.int64, "b": np.bool_}
