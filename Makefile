@@ -17,8 +17,8 @@ PYTEST := $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile
 PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
-.PHONY: help all build demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze container man docs reproduction checked verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+.PHONY: help all build optimised demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
+    wheels test-reproducible lint audit hooks turn freeze gold container man docs reproduction readme checked verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -42,8 +42,21 @@ $(STAMP): $(SOURCES) | $(BIN)/python
 	@$(PYTHON) .ci/progress "2/3 native module, both packages and what they need: some minutes the first time" \
 	    $(BIN)/python -m pip install --verbose --disable-pip-version-check --editable '.[test]' --editable ./papers
 	@$(PYTHON) .ci/progress "3/3 byte code" $(BIN)/python -m compileall -q python papers/src
+	@rm -f $(OPTIMISED)
 	@touch $@
 	@echo "built: source $(BIN)/activate, then mayfly"
+
+# The editable module is compiled without link-time optimisation (profile `editable` in Cargo.toml): for whoever measures speed.
+OPTIMISED := $(VENV)/.optimised
+
+optimised: $(OPTIMISED) ## the native module as wheels have it, in place of the one that make build compiles quickly
+
+$(OPTIMISED): $(STAMP)
+	@rm -f python/mayfly/_native.*.so
+	@$(PYTHON) .ci/progress "native module with link-time optimisation: some minutes" \
+	    $(BIN)/python -m pip install --verbose --disable-pip-version-check --no-deps --force-reinstall \
+	    --config-settings=build-args="--profile release" --editable .
+	@touch $@
 
 demo: build ## compare on the wired scenario, whatif on the office capture, its answer last: mayfly-demo/
 	$(BIN)/mayfly compare wired --out mayfly-demo/compare
@@ -55,8 +68,8 @@ test: test-rust test-python ## the fast lane: what every commit passes
 test-rust: ## unit tests and conformance suite of the crates
 	cargo test --workspace --exclude mayfly-py --quiet
 
-test-python: build ## pytest and the doctests, without the marks slow, papers, kernel
-	$(PYTEST) -m "not slow and not papers and not kernel"
+test-python: build ## pytest and the doctests, without the marks slow, papers, kernel, browser
+	$(PYTEST) -m "not slow and not papers and not kernel and not browser"
 
 # The Python of the project, wherever it stands.
 LINTED := conftest.py .ci python papers tests captures benchmarks
@@ -120,8 +133,11 @@ test-kernel-kasan: build ## the queue disciplines in a kernel that finds errors 
 # Before a refactoring and after it; then python tests/freeze compare BEFORE AFTER. FREEZE_FLAGS: --parts, --jobs, --python-path.
 FREEZE ?= freeze.json
 
-freeze: build ## digests of all that Mayfly produces, into FREEZE: 15 minutes of CPU
+freeze: build ## digests of all that Mayfly produces, into FREEZE: 17 minutes of CPU
 	nice $(BIN)/python tests/freeze --out $(FREEZE) $(FREEZE_FLAGS)
+
+gold: build ## tests/data/gold again, from what the code gives now: for results that are meant to move
+	MAYFLY_GOLD=write nice $(BIN)/python -m pytest -q -p no:xdist tests/gold
 
 ##@ To publish
 
@@ -222,6 +238,9 @@ reproduction: build ## every claim of the papers as declared, into docs: 42 minu
 verdicts: ## the score of the papers anew, from the rows of the last full run: seconds
 	$(BIN)/python -m mayfly_papers --judge docs
 
+readme: build ## the table of disciplines in the README, from the registry: seconds
+	$(BIN)/python docs/_ext/readme_table.py
+
 checked: build ## the ready scenarios as they are once checked, after a change of one or of their fields: seconds
 	$(BIN)/python -m mayfly.comparison.checked
 
@@ -232,18 +251,19 @@ explore: build ## the page of mayfly explore, into python/mayfly/explore/page: n
 	@$(PYTHON) .ci/progress "3/3 page" npm run build --prefix explore
 	$(BIN)/python -m mayfly.explore.documents python/mayfly/explore/page
 
-test-explore: explore ## the page in headless Chromium and Firefox
+test-explore: explore ## the page in headless Chromium and Firefox, reports in Chromium
 	npm run lint --prefix explore
 	npm run typecheck --prefix explore
 	npm test --prefix explore
 	npm run test:browser --prefix explore
+	$(PYTEST) -m "browser and not slow and not papers"
 
 ##@ Speed and robustness
 
 # Ethernet captures to make a million packets of.
 CAPTURES ?= captures/office.pcap.gz
 
-bench: build ## speed, beside other simulators where they are installed
+bench: optimised ## speed, beside other simulators where they are installed
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
 	cargo build --release --quiet -p mayfly-qdisc -p mayfly-estimator --examples
 	cargo build --release --quiet -p mayfly-capture --example connections
@@ -263,7 +283,7 @@ PEERS ?=
 ONLY ?=
 RUNS ?= 3
 
-performance: build ## the tables of docs/performance.md: half an hour (PEERS=ENVIRONMENT, ONLY=PART)
+performance: optimised ## the tables of docs/performance.md: half an hour (PEERS=ENVIRONMENT, ONLY=PART)
 	cargo build --release --quiet -p mayfly-netsim --example flow_list
 	cargo build --release --quiet -p mayfly-qdisc --examples
 	cargo build --release --quiet -p mayfly-capture --example connections

@@ -147,7 +147,7 @@ COMMANDS = [
     ),
     Command(
         "whatif",
-        "1,000 packets, 2 disciplines",
+        "1,000 packets, 2 disciplines, `-n 1`",
         lambda at, n: of("whatif", capture(at, n), "-d", "fifo,efd", *LINK, *NEAR),
     ),
     Command("profile --connections", "1,000 packets", lambda at, n: of("profile --connections", capture(at, n), *NEAR)),

@@ -49,7 +49,7 @@
  * | `pace` | speed of a clock beside service, 0 to 1 | 0.4 |
  * | `probation` | from when a new user first comes until it has standing, if it comes again, up to 1000000 s; 0: at once | 100ms |
  * | `flows` | flows with a queue of their own, 8 to 32768 | 864 |
- * | `users` | users that are remembered, 8 to 16384 | 144 |
+ * | `users` | users that are remembered, 8 to 16384 | 1024 |
  * | `lag_time` | what the link sends in it bounds lags and debt, 1 ms to 1000000 s | 500ms |
  * | `patience` | a round: who was not served in it gets a packet out of turn, 1 ms to 1000000 s | 50ms |
  * | `target`, `interval`, `mtu` | of CoDel: 1 us to 1000 s; 1 us to 4 s; 1 byte to 1 GB | 5ms, 100ms, 1b |
@@ -86,7 +86,7 @@
  * packet goes one and a half times its own time after the one before whatever was dropped: no flood stops the link.
  *
  * All memory but that of the packets is allocated with the queue: 96 bytes a packet of the limit, some 80 a flow, 450 a user, 12 kB for newcomers;
- * 1.1 MB by default. Not there: the simulator's `medium=cell` (an access point schedules airtime itself).
+ * 1.5 MB by default. Not there: the simulator's `medium=cell` (an access point schedules airtime itself).
  *
  * Below `mq` every transmit queue has an lfq of its own: a user whose flows are in several of them has as many shares. At the root there is one
  * queue, and one lock.

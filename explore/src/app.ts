@@ -4,6 +4,7 @@ import { chooseEngine } from "./engine/choose";
 import { EngineError, type Engine } from "./engine/engine";
 import type { Catalogue, Info, Span } from "./engine/types";
 import { answer } from "./figures/answer";
+import { Advice } from "./run/advice";
 import { emptySlot, isOld, Runner, type Slot } from "./run/runner";
 import { fromAddress, toAddress } from "./state/address";
 import { labelOf, requestOf, type State } from "./state/state";
@@ -28,6 +29,7 @@ export class App {
   insides: Slot[] = [];
   lifeSlot: Slot = emptySlot();
   private readonly runner: Runner;
+  private readonly advice: Advice;
   private page: Page | null = null;
   private frame = 0;
   private written = "";
@@ -40,6 +42,7 @@ export class App {
     this.state = state;
     this.problems = problems;
     this.runner = new Runner(engine, () => this.render());
+    this.advice = new Advice(engine, () => this.render());
   }
 
   show(root: HTMLElement): void {
@@ -185,7 +188,12 @@ export class App {
 
   answer(): string {
     const columns = this.columnsWithOutcome();
-    return columns.length === 0 ? "" : answer(columns).text;
+    return answer(columns, this.advice.of(columns.map(({ outcome }) => outcome)));
+  }
+
+  /** The command that switches on the discipline of each column, in front of the link that is set; undefined where its run is not over. */
+  loadLines(): (string | null | undefined)[] {
+    return this.slots.map((slot) => (slot.outcome === null || isOld(slot) ? undefined : slot.outcome.load));
   }
 
   columnsWithOutcome(): { label: string; outcome: NonNullable<Slot["outcome"]> }[] {
@@ -203,9 +211,9 @@ export class App {
     });
   }
 
-  /** Whether every column shows what the sliders say. */
+  /** Whether every column, and the answer, shows what the sliders say. */
   settled(): boolean {
-    return !this.loading && this.slots.every((slot) => !slot.busy && !isOld(slot));
+    return !this.loading && !this.advice.busy && this.slots.every((slot) => !slot.busy && !isOld(slot));
   }
 
   private taken(info: Info): void {

@@ -317,10 +317,12 @@ impl Read for Slow<'_> {
 fuzz_target!(|given: Capture| {
     let bytes = given.bytes();
     let options = Options {
-        max_flows: 5,
+        max_flows: 3,
+        max_held: 5,
         tunnels: given.tunnels,
         window_ns: u64::from(given.window) * 1_000_000,
-        duplicates: [Duplicates::Keep, Duplicates::Taps, Duplicates::All][usize::from(given.duplicates) % 3],
+        duplicates: [Duplicates::Keep, Duplicates::Auto, Duplicates::Places, Duplicates::Taps, Duplicates::All]
+            [usize::from(given.duplicates) % 5],
         max_trains: 50,
         max_packets: 50,
         max_volumes: 50,

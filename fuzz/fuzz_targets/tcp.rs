@@ -32,6 +32,7 @@ fn segment(bytes: &[u8; 16]) -> (Segment, u32, i64) {
         payload_bytes,
         transport: Transport::Tcp(header),
         identity: 0,
+        place: 0,
         fragment: false,
     };
     let time_ns = i64::from(times as i8) << (spread % 56);

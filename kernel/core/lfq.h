@@ -38,8 +38,8 @@
 #define MF_LFQ_SHARE 4U
 /* Probations for which a newcomer is remembered, whoever else comes. */
 #define MF_LFQ_SAFE 5U
-/* Packets in turn, or ahead, for one that has waited too long. */
-#define MF_LFQ_TURNS 4U
+/* Bytes in turn, or ahead, for each byte out of turn because its flow starved. */
+#define MF_LFQ_OWED 4U
 /* Bits behind the point of a clock and of its pace, and of the time for a byte. */
 #define MF_LFQ_FRACTION 24
 #define MF_LFQ_PER_BYTE 20
@@ -335,6 +335,7 @@ struct mf_lfq_counts {
  * @ahead: flows in line for going ahead, in a ring
  * @ahead_first: where the first of them is
  * @ahead_len: how many
+ * @ahead_low: no user of these has a lower tag
  * @tags: of the order of the users
  * @ends: of the buckets of that
  * @longest: users by what waits
@@ -350,7 +351,8 @@ struct mf_lfq_counts {
  * @spares: flows behind the slots that are in use
  * @backlogged: users with packets
  * @waiting: flows that wait
- * @turns: packets since one was served that had starved
+ * @owed: bytes, as they are charged, to be served in turn or ahead before the next
+ *   flow that starved gets a packet
  * @served: the user of the packet that was handed out, or is held
  * @round: number of the round
  * @starving: flows starved in the last one
@@ -377,6 +379,7 @@ struct mf_lfq {
 	u16 *ahead;
 	u32 ahead_first;
 	u32 ahead_len;
+	s64 ahead_low;
 	struct mf_tags tags;
 	struct mf_ends ends[64];
 	struct mf_longest longest;
@@ -392,7 +395,7 @@ struct mf_lfq {
 	u32 spares;
 	u32 backlogged;
 	u32 waiting;
-	u32 turns;
+	u32 owed;
 	u16 served;
 	u16 round;
 	bool starving;
@@ -501,7 +504,7 @@ static void mf_lfq_clear(struct mf_lfq *lfq)
 	lfq->spares = 0;
 	lfq->backlogged = 0;
 	lfq->waiting = 0;
-	lfq->turns = 0;
+	lfq->owed = 0;
 	lfq->round = 1;
 	lfq->starving = false;
 	lfq->holds = false;
@@ -1004,12 +1007,14 @@ static void mf_lfq_start(struct mf_lfq *lfq, u16 slot, u32 len)
 	lfq->waiting++;
 	if (flow->home != lfq->newcomers)
 		mf_standing_set_busy(&lfq->user_slots, flow->home);
-	if ((!newcomer || !user->pkts) && flow->tag + charge <= clock &&
-	    user->tag + due <= lfq->clock.bytes + (s64)lfq->options.debt)
-		lfq->ahead[(lfq->ahead_first + lfq->ahead_len++) %
-			   mf_lfq_flows(lfq)] = slot;
-	else
+	if ((newcomer && user->pkts) || flow->tag + charge > clock ||
+	    user->tag + due > lfq->clock.bytes + (s64)lfq->options.debt) {
 		mf_lfq_place(lfq, slot);
+		return;
+	}
+	if (!lfq->ahead_len || user->tag < lfq->ahead_low)
+		lfq->ahead_low = user->tag;
+	lfq->ahead[(lfq->ahead_first + lfq->ahead_len++) % mf_lfq_flows(lfq)] = slot;
 }
 
 /* The user at @home has standing from now on, and a slot, or shares one. */
@@ -1308,13 +1313,16 @@ static bool mf_lfq_has_credit(const struct mf_lfq *lfq, u16 slot)
 	       lfq->clock.bytes + (s64)lfq->options.debt;
 }
 
-/* Has the flow in @slot credit, and is nobody behind by more than the lag? */
+/* Has the flow in @slot credit, and is nobody behind by more than the lag, in the
+ * order or in line?
+ */
 static bool mf_lfq_may_go_ahead(struct mf_lfq *lfq, u16 slot)
 {
 	s64 floor = mf_lfq_floor(lfq->user_lag, lfq->clock.bytes);
 
 	return mf_lfq_has_credit(lfq, slot) &&
-	       (!lfq->tags.used || mf_ring_lowest(mf_lfq_user_ring(lfq)) >= floor);
+	       (!lfq->tags.used || mf_ring_lowest(mf_lfq_user_ring(lfq)) >= floor) &&
+	       mf_lfq_bucket(lfq->user_lag, lfq->ahead_low) >= floor;
 }
 
 /* Takes the flow that goes ahead out of its line, or returns MF_NO_ENTRY; those
@@ -1413,16 +1421,13 @@ static u16 mf_lfq_choose(struct mf_lfq *lfq, enum mf_lfq_turn *turn)
 	struct mf_lfq_user *user;
 	u16 slot, home;
 
-	if (lfq->starving && lfq->turns >= MF_LFQ_TURNS) {
+	if (lfq->starving && !lfq->owed) {
 		slot = mf_lfq_next_starved(lfq);
 		if (slot != MF_NO_ENTRY) {
-			lfq->turns = 0;
 			*turn = MF_LFQ_STARVED;
 			return slot;
 		}
 	}
-	if (lfq->turns < MF_LFQ_TURNS)
-		lfq->turns++;
 	*turn = MF_LFQ_WENT_AHEAD;
 	slot = mf_lfq_next_ahead(lfq);
 	if (slot != MF_NO_ENTRY)
@@ -1609,8 +1614,11 @@ static inline void mf_lfq_is_fed(struct mf_lfq *lfq, u16 slot)
 	bits->starved &= others;
 }
 
-/* Charges @len bytes to the flow in @slot, to its user and to the clocks. */
-static inline void mf_lfq_pay(struct mf_lfq *lfq, u16 slot, u32 len, u32 sharing)
+/* Charges @len bytes to the flow in @slot, to its user and to the clocks; of what
+ * went out of turn several times as much is owed to those in turn.
+ */
+static inline void mf_lfq_pay(struct mf_lfq *lfq, u16 slot, enum mf_lfq_turn turn,
+			      u32 len, u32 sharing)
 {
 	u16 home = lfq->flows[slot].home;
 	struct mf_lfq_user *user = &lfq->users[home];
@@ -1621,6 +1629,10 @@ static inline void mf_lfq_pay(struct mf_lfq *lfq, u16 slot, u32 len, u32 sharing
 	user->tag += mf_lfq_due(lfq, home, charge);
 	mf_lfq_go_on(lfq, &user->clock, charge, user->flows);
 	mf_lfq_go_on(lfq, &lfq->clock, charge, sharing);
+	if (turn == MF_LFQ_STARVED)
+		lfq->owed = MF_LFQ_OWED * charge;
+	else
+		lfq->owed -= charge < lfq->owed ? charge : lfq->owed;
 }
 
 /* The only packet of the flow in @slot: CoDel leaves it alone, and it is not
@@ -1637,7 +1649,7 @@ static void mf_lfq_send_only(struct mf_lfq *lfq, u16 slot, enum mf_lfq_turn turn
 
 	*packet = mf_lfq_take(lfq, flow);
 	mf_codel_last_is_sent(&flow->codel);
-	mf_lfq_pay(lfq, slot, packet->len, sharing);
+	mf_lfq_pay(lfq, slot, turn, packet->len, sharing);
 	user->bytes -= packet->len;
 	user->pkts--;
 	if (!user->pkts) {
@@ -1679,7 +1691,7 @@ static bool mf_lfq_send_first(struct mf_lfq *lfq, u16 slot, enum mf_lfq_turn tur
 	if (home == lfq->newcomers)
 		mf_lfq_newcomer_is_served(lfq, slot, packet);
 	mf_lfq_is_fed(lfq, slot);
-	mf_lfq_pay(lfq, slot, packet->len, sharing);
+	mf_lfq_pay(lfq, slot, turn, packet->len, sharing);
 	mf_lfq_is_busy(lfq, packet->len);
 	mf_lfq_tell(lfq, home, packet);
 	mf_lfq_settle(lfq, slot, home, turn);

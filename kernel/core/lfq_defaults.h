@@ -17,6 +17,6 @@
 #define MF_LFQ_INTERVAL_NS 100000000ULL
 #define MF_LFQ_MTU 1
 #define MF_LFQ_FLOWS 864
-#define MF_LFQ_USERS 144
+#define MF_LFQ_USERS 1024
 
 #endif

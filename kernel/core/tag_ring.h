@@ -166,7 +166,8 @@ static void mf_ring_remove(struct mf_ring ring, u16 entry)
 }
 
 /* Puts back @entry, which came out of bucket @popped and is due in the later
- * @bucket: as far as the ring reaches, and that is half of it.
+ * @bucket. A ring that does not reach there moves on as far as it has to, by half
+ * its length at most: what comes below it later loses its order.
  */
 static void mf_ring_defer(struct mf_ring ring, u16 entry, s64 bucket,
 			  s64 popped)
@@ -174,6 +175,8 @@ static void mf_ring_defer(struct mf_ring ring, u16 entry, s64 bucket,
 	s64 base = popped - ring.buckets / 2;
 
 	mf_step();
+	if (base > bucket + 1 - ring.buckets)
+		base = bucket + 1 - ring.buckets;
 	if (base > ring.tags->base)
 		ring.tags->base = base;
 	mf_ring_push(ring, entry, bucket, ring.tags->base);

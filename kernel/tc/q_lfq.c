@@ -238,7 +238,7 @@ static int parse(const struct qdisc_util *util, int argc, char **argv,
 		      "pace       of a clock beside service, 0 to 1; default 0.4\n"
 		      "probation  until a new user has standing, if it comes again; default 100ms\n"
 		      "flows      with a queue of their own, 8 to 32768; default 864\n"
-		      "users      that are remembered, 8 to 16384; default 144\n"
+		      "users      that are remembered, 8 to 16384; default 1024\n"
 		      "lag_time   what the link sends in it bounds the lags; default 500ms\n"
 		      "patience   without service until a packet goes out of turn; default 50ms\n"
 		      "target, interval, mtu: of CoDel; default 5ms 100ms 1b\n"

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 from invocation import mayfly_here, refused_here
 
 from mayfly.arena.arena import DEPLOYABLE, arena
@@ -44,7 +44,7 @@ def test_what_is_there_does_not_run_again_and_a_row_does_not_depend_on_who_else_
     assert again.values["load-104:short"]["fifo"] == found.values["load-104:short"]["fifo"]
 
 
-def test_the_command_prints_the_board_and_writes_its_report(board, tmp_path):
+def test_the_command_prints_the_board_and_writes_its_report(board):
     folder, found = board
     ended = mayfly_here("arena", "spaced", "-d", "fifo,fq_codel", "--quick", "--seeds", "2", "--out", folder, "--quiet")
     assert ended.status == 0, ended.err
@@ -56,9 +56,15 @@ def test_the_command_prints_the_board_and_writes_its_report(board, tmp_path):
     assert [row["id"] for row in document["rows"]] == ["spaced:attacker", "spaced:short", "spaced:stall"]
     assert document["rows"][0]["places"]["fifo"]["mean"] == found.board["spaced:attacker"]["fifo"].mean
     assert document["experiments"].keys() == {"spaced"}
-    if BROWSER is not None:
-        visit = Visit(folder / "report.html", tmp_path)
-        assert 'data-errors="[]"' in visit.dom and visit.console == [] and visit.requests == []
+
+
+@in_browser
+def test_the_report_is_drawn_without_error_or_network(board, tmp_path):
+    folder, _ = board
+    ended = mayfly_here("arena", "spaced", "-d", "fifo,fq_codel", "--quick", "--seeds", "2", "--out", folder, "--quiet")
+    assert ended.status == 0, ended.err
+    visit = Visit(folder / "report.html", tmp_path)
+    assert 'data-errors="[]"' in visit.dom and visit.console == [] and visit.requests == []
 
 
 def test_a_refused_run_is_told_and_leaves_the_row_to_the_others(tmp_path):

@@ -1,5 +1,6 @@
 """The memory of a command is bounded: one line, status 2, and nothing half-written."""
 
+import contextlib
 import gzip
 import json
 import os
@@ -76,12 +77,26 @@ def test_what_clearly_takes_more_than_there_is_is_refused_before_it_is_drawn(ask
     assert not out.exists()
 
 
-@pytest.mark.parametrize("source", ["/dev/zero", "-"])
-def test_input_that_never_ends(source):
-    command = ["estimate", "--rate", "1mbit", "--rtt", "0.1s", source]
-    with open("/dev/zero", "rb") as zeros:
-        done = subprocess.run([*COMMAND, *SMALL, *command], stdin=zeros, capture_output=True, env=PLAIN, timeout=60)
+@contextlib.contextmanager
+def endless_rows():
+    """A table of samples that never ends."""
+    rows = "print('time_s,queue_packets,arrivals,drops')\nwhile True: print('1,2,3,4\\n' * 10_000, end='')"
+    with subprocess.Popen([sys.executable, "-c", rows], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as endless:
+        assert endless.stdout is not None
+        yield endless.stdout
+        endless.kill()
+
+
+def test_input_that_never_ends():
+    command = ["estimate", "--rate", "1mbit", "--rtt", "0.1s"]
+    with endless_rows() as rows:
+        done = subprocess.run(
+            [*COMMAND, *SMALL, *command, "-"], stdin=rows, capture_output=True, env=PLAIN, timeout=120
+        )
     assert done.returncode == 2 and b"stopped at 0.4 GB" in done.stderr
+    # What is no table is refused at once.
+    done = subprocess.run([*COMMAND, *SMALL, *command, "/dev/zero"], capture_output=True, env=PLAIN, timeout=120)
+    assert done.returncode == 2 and b"its first line is longer than 65,536 bytes" in done.stderr
 
 
 @pytest.mark.parametrize("command", [["simulate"], ["sweep", "run"], ["compare"], ["workload", "run"]])
@@ -314,7 +329,8 @@ def test_resampled_hours_that_are_complete_count(monkeypatch):
     assert summary["resampling"]["hours"] in (2, 3) and summary["resampling"]["why_none"] is None
     assert f"after {summary['resampling']['hours']} of 5 resampled hours" in summary["partial"]
     resampled = summary["disciplines"][0]["resampled"]
-    assert {len(values) for values in resampled.values()} == {summary["resampling"]["hours"]}
+    # An hour may have no long transfer.
+    assert max(len(values) for values in resampled.values()) == summary["resampling"]["hours"]
 
 
 def once_looked(monkeypatch):
@@ -335,9 +351,9 @@ def once_looked(monkeypatch):
 )
 def test_a_command_takes_no_longer_than_it_may(command, tmp_path):
     out = ["--out", tmp_path / "out"] if command[0] == "compare" else []
-    with open("/dev/zero", "rb") as zeros:
+    with endless_rows() as rows:
         call = [*COMMAND, "--time", "1s", *command, *out]
-        done = subprocess.run(call, stdin=zeros, capture_output=True, env=PLAIN, timeout=60)
+        done = subprocess.run(call, stdin=rows, capture_output=True, env=PLAIN, timeout=60)
     assert done.returncode == 2 and b"mayfly: stopped at 1 s: `mayfly --time 2s COMMAND` goes on" in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -360,3 +376,14 @@ def test_the_progress_of_a_reading_is_told(scanned):
     shares = [share for text, share in told if text]
     assert shares == sorted(shares) and 0 < shares[0] <= shares[-1] <= 1 and told[-1] == ("", None)
     assert all(text.endswith("connections") for text, _ in told[:-1])
+
+
+def test_a_limit_of_time_is_one_line_where_there_are_workers(tmp_path):
+    """Before: three lines more, of semaphores that multiprocessing clears away itself."""
+    sweep = tmp_path / "w.toml"
+    sweep.write_text('scenario = "wired"\nseeds = 50\n', encoding="utf-8")
+    call = [*COMMAND, "--time", "3s", "sweep", "run", sweep, "--set", "duration=3000s", "--out", tmp_path / "out", "-q"]
+    done = subprocess.run([*map(str, call)], capture_output=True, text=True, env=PLAIN, timeout=120)
+    assert done.returncode == 2, done.stderr
+    # Whoever clears up ends after the command.
+    assert [line[:20] for line in done.stderr.splitlines()] == ["mayfly: stopped at 3"]

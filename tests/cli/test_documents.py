@@ -120,7 +120,7 @@ def test_many_disciplines_have_a_line_each_by_family_and_the_answer_stands_first
     ended = mayfly_here(*arguments)
     assert ended.status == 0, ended.err
     assert max(map(len, table_lines(ended.out))) <= 80
-    table = ended.out.partition("Mean response time")[2].splitlines()[4:14]
+    table = ended.out.partition("The link and its queue")[2].splitlines()[4:14]
     labels = [line.split()[0] for line in table]
     assert labels[:3] == ["plain", "fifo", "size-based"] and "las(visit=1s)" in labels and "fair" in labels
     summary = json.loads((out / "summary.json").read_text())

@@ -9,7 +9,9 @@ import pytest
 from invocation import mayfly_here
 
 import mayfly
+from mayfly import _native
 from mayfly.comparison.overview import legend, users_table
+from mayfly.simulate import probes
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 OFFICE = CAPTURES / "office.pcap.gz"
@@ -31,10 +33,23 @@ def shared(name):
 def test_the_office_is_told_to_use_what_its_kernel_has(office):
     found = office.summary["recommendation"]
     assert (found["kind"], found["discipline"], found["runs_on"]) == ("use", "fq_codel", ["kernel"])
-    assert found["command"] == "tc qdisc replace dev eth0 root fq_codel limit 300"
+    shaped = "--both-ways --down 9500kbit --up 9500kbit --discipline fq_codel --buffer 300"
+    assert found["command"] == f"mayfly qdisc load eth0 {shaped}"
     assert any("ping under load" in text for text in found["gives"])
-    assert found["commands"]["shaped"][0].endswith("root handle 6d66: htb default 1")
-    assert found["commands"]["arriving"][-1].endswith("fq_codel limit 300")
+    assert found["commands"]["up"][1].endswith("root handle 6d66: htb default 1")
+    assert "fq_codel limit 300 target 5000us" in found["commands"]["up"][-1]
+
+
+def test_one_run_of_the_office_gets_the_same_advice_as_sixteen_hours(office):
+    """Before: one run said efd, a module, and sixteen hours fq_codel, which is in the kernel."""
+    alone = mayfly.whatif(OFFICE, "10mbit", 300, internal=["10.10.0.0/24"], overrides={"replications": 1})
+    assert alone.summary["recommendation"]["discipline"] == office.summary["recommendation"]["discipline"]
+
+
+def test_a_comparison_of_a_synthetic_workload_gives_no_advice():
+    found = mayfly.compare("wired", "fifo,las,efd").summary["recommendation"]
+    assert found["kind"] == "fastest" and found["sentence"].startswith("Fastest here: ")
+    assert "Use " not in found["sentence"] and "`" not in found["sentence"]
 
 
 def test_the_intervals_are_those_of_resampled_hours(office):
@@ -147,3 +162,47 @@ def test_columns_asks_for_the_flow_table(tmp_path):
     arguments = ["compare", "wired", "-d", "fifo,efd", "--duration", "5s", "--out", tmp_path / "out", "-q"]
     assert "flow table" in mayfly_here(*arguments, "--columns", env={"COLUMNS": "80"}).out
     assert "flow table" not in mayfly_here(*arguments, env={"COLUMNS": "80"}).out
+
+
+def test_means_with_think_times_stand_in_the_details_only(tmp_path):
+    # "short transfers p95" of 232 ms above a mean of "short flows" of 690 ms.
+    arguments = ["whatif", OFFICE, "--rate", "10mbit", "--buffer", "300", "-n", "1", "-d", "fifo,fq_codel", "-q"]
+    plain = mayfly_here(*arguments, "--out", tmp_path / "out", env={"COLUMNS": "100"})
+    assert "Mean response time" not in plain.out and "short flows" not in plain.out
+    assert "The link and its queue" in plain.out and "In means, long are" not in plain.out
+    detailed = mayfly_here(*arguments, "--details", "--out", tmp_path / "out", env={"COLUMNS": "100"})
+    assert "Mean of whole connections, think times included [95 % CI]" in detailed.out
+    assert "short flows" in detailed.out and "In means, long are" in detailed.out
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert all(row["short"]["mean_s"] > 0.3 for row in summary["disciplines"])
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "How long a connection of a given size takes on average" in page
+    assert "<h2>Means of whole connections, think times included</h2>" in page
+    transfers = mayfly_here(*arguments, "--replay", "transfers", "--out", tmp_path / "out", env={"COLUMNS": "100"})
+    assert "Mean response time [95 % CI]" in transfers.out
+
+
+def test_the_load_is_said_and_a_share_of_nothing_has_no_column(office):
+    rows = office.summary["disciplines"]
+    told = legend(office.summary)
+    assert any("are taken while the link is busy, " in text and " % of the time under fifo: " in text for text in told)
+    # The office has a stream of video that never stalls, under no discipline.
+    assert all(row["users"]["video"]["stalled_share"] == 0 for row in rows)
+    assert any(text.startswith("Under every discipline no video stalls") for text in told)
+    heads = [str(column.header) for column in users_table(office.summary).columns]
+    assert not any("video" in head for head in heads)
+
+
+def test_the_idle_ping_is_simulated_once_for_all_disciplines_and_hours(monkeypatch):
+    native, alone = _native.run, []
+
+    def spied(settings, flows, *more):
+        alone.extend([1] if len(flows["start_ns"]) == 1 else [])
+        return native(settings, flows, *more)
+
+    monkeypatch.setattr(_native, "run", spied)
+    monkeypatch.setattr(probes, "_IDLE", {})
+    result = mayfly.whatif(OFFICE, "20mbit", 300, disciplines=FEW, overrides={"replications": 3, "duration": "30s"})
+    assert result.summary["resampling"]["hours"] == 3 and len(alone) == 1
+    idle = {row["users"]["ping"]["idle_ms"] for row in result.summary["disciplines"]}
+    assert len(idle) == 1 and idle.pop() == pytest.approx(35.1, abs=0.2)

@@ -96,9 +96,7 @@ def test_scripts_turned_round_are_the_run_turned_round():
         for at in range(24)
     ]  # fmt: skip
     flows = flow_list(pl.DataFrame(rows, schema_overrides={"script": pl.String}))
-    swap = (
-        pl.col("script").str.replace_all("up ", "UP ").str.replace_all("down ", "up ").str.replace_all("UP ", "down ")
-    )
+    swap = pl.col("script").list.eval(pl.element().struct.with_fields(~pl.field("up")))
     fields = PROBES | {"network.rate": "3mbit", "network.buffer": 15, "duration": "60s"}
     there = compare(load_scenario("whatif", fields), "fifo,red,fq_codel", flows).summary
     back = compare(load_scenario("whatif", fields), "fifo,red,fq_codel", turned(flows).with_columns(swap)).summary

@@ -5,12 +5,12 @@ import json
 import re
 
 import pytest
-from browser import BROWSER, Visit, with_probe
+from browser import IN_BROWSER, Visit, with_probe
 from synthetic import FAMILIES, FAMILY, LAWS, flow_records, sample_rows, summary_of
 
 from mayfly.comparison.page import write_report
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+pytestmark = IN_BROWSER
 
 
 @pytest.fixture(scope="module")

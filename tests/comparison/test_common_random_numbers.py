@@ -71,7 +71,7 @@ def test_other_seeds_give_other_flows(scenario):
 
 
 def test_the_interval_of_replications_is_students():
-    result = compare(load_scenario("wired", {"duration": "30s", "replications": 3}), "fifo,efd")
+    result = compare(load_scenario("wired", {"duration": "120s", "replications": 3}), "fifo,efd")
     for row in result.summary["disciplines"]:
         records = result.records.filter(discipline=row["label"])
         assert records["replication"].unique().sort().to_list() == [0, 1, 2]

@@ -129,8 +129,11 @@ def test_a_capture_of_udp_alone_gets_its_answer(tmp_path):
         "whatif", capture, "--rate", "2500kbit", "--buffer", "100", "-d", "fifo,fq_codel", "--out", tmp_path / "out"
     )
     assert ended.status == 0, ended.err
-    assert ended.out.startswith("This link is overloaded: 1.2 times its rate comes, and 1")
-    assert "of UDP packets or more are lost whatever the discipline" in ended.out
+    assumed, answer, *_ = ended.out.splitlines()
+    assert assumed.startswith("No round-trip time can be measured in the capture: 40.0 ms is assumed for every flow")
+    # Its senders may slow down: neither more rate nor a discipline follows from what they lose here.
+    assert answer.startswith("Mayfly cannot yet answer for this traffic: 100.0 % of the bytes are UDP")
+    assert "overloaded" not in ended.out and "Buy rate" not in ended.out
     assert "The busier direction is up" in ended.out and "has 1 session of users" in ended.out
     assert "Short transfers" not in ended.out and "hosts of 2012" not in ended.out
     text = (tmp_path / "out" / "report.html").read_text()

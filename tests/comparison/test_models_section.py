@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 from sections import section_text
 from synthetic import flow_records, sample_rows, summary_of
 
@@ -92,7 +92,7 @@ def test_errors_in_words():
     assert [error_text(value) for value in (0.0, -1.0, 12.5)] == ["+0.0 %", "-100 %", "+1,250 %"]
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_the_page_with_models_is_drawn_without_error(tmp_path):
     visit = Visit(write_report(tmp_path / "report.html", SUMMARY, RECORDS), tmp_path)
     declared = re.findall(r'class="plot[^"]*" id="plot-([a-z-]+)"', visit.dom)

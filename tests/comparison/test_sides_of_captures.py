@@ -7,8 +7,8 @@ import pytest
 import mayfly
 from mayfly.profile.answer import profile
 from mayfly.profile.sentences import first_sentences
-from mayfly.workload.capture import internal_hosts
 from mayfly.workload.connections import connections
+from mayfly.workload.sides import near_side
 
 DATA = Path(__file__).parents[3] / "shared/data/pcap"
 OFFICE = "captures/office.pcap.gz"
@@ -43,7 +43,7 @@ def test_profile_and_whatif_take_the_same_ends_for_near(name):
         (dst, src) if way == "down" else (src, dst) for src, dst, way in flows["src", "dst", "direction"].rows()
     }
     assert replayed and replayed <= pairs
-    assert traffic.near == frozenset(internal_hosts(connections(path)[0]))
+    assert traffic.near == near_side(connections(path)[0]).hosts
 
 
 @pytest.mark.parametrize("name", ["enterprise_ad_lab.pcap.gz", "echo_connections.pcap.gz"])

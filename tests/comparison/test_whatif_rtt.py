@@ -16,13 +16,22 @@ CAPTURE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 
 def test_the_median_is_the_one_asked_for_and_nothing_else_moves():
     own, asked = (replay_of(CAPTURE, "50mbit", 300, rtt=rtt) for rtt in (None, "80ms"))
-    assert asked.flows["rtt_s"].median() == pytest.approx(0.08)
-    factors = asked.flows["rtt_s"] / own.flows["rtt_s"]
-    assert factors.min() == pytest.approx(factors.max())
-    assert asked.flows.drop("rtt_s").equals(own.flows.drop("rtt_s"))
-    # The probes have a path like that of the flows.
+    # Of the TCP connections, whose median is the path of the probes.
     assert asked.scenario.probes.rtt == pytest.approx(0.08)
+    factors = asked.flows["rtt_s"] / own.flows["rtt_s"]
+    assert (factors.min(), factors.max()) == pytest.approx((0.08 / own.scenario.probes.rtt,) * 2)
+    tcp = asked.flows.filter(protocol="tcp")["rtt_s"].median()
+    assert tcp == pytest.approx(0.08, rel=0.02)
+    assert asked.flows.drop("rtt_s").equals(own.flows.drop("rtt_s"))
     assert (asked.rtt_s, own.rtt_s) == (0.08, None)
+
+
+@pytest.mark.parametrize("replay", ["trains", "transfers", "packets"])
+def test_the_path_of_the_probes_is_the_same_in_all_forms_of_a_replay(replay):
+    users, other = (replay_of(CAPTURE, "10mbit", 300, replay=how).scenario.probes.rtt for how in ("users", replay))
+    assert users == other
+    # The median over 519 TCP connections; 368 look-ups over UDP, which take 12 ms, have no part in it.
+    assert users == pytest.approx(0.035, abs=0.001)
 
 
 def test_the_idle_link_takes_the_time_asked_for():

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 from invocation import mayfly_here, refused_here
 
 from mayfly.diff.answer import Diff, diff
@@ -162,7 +162,7 @@ def test_a_faster_link_is_told_for_each_discipline(runs, tmp_path):
     assert re.search(r"^fifo: transfers up to 10 kB, p50: .* -> .*, -\d+ %", document["sentences"][0])
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_the_figure_is_drawn(runs, tmp_path):
     diff(*runs).write(tmp_path / "out")
     visit = Visit(tmp_path / "out" / "report.html", tmp_path)

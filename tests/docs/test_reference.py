@@ -38,6 +38,26 @@ def test_every_discipline_has_a_row_and_a_page(tables, monkeypatch):
     assert set(pages.pages()) == rows
 
 
+def test_the_readme_has_the_disciplines_of_the_registry_where_they_run(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    import readme_table
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme_table.with_families(readme) == readme, "make readme"
+    rows = [line.strip("|").split("|") for line in readme_table.families().splitlines()]
+    head, *families = [[cell.strip() for cell in row] for row in rows if "---" not in row[0]]
+    shown = {}
+    for cells in families:
+        for place, cell in zip(head, cells, strict=True):
+            shown |= {id: (cells[0], place) for id in re.findall(r"`(\w+)`", cell)}
+    assert shown.keys() == {row["id"] for row in mayfly.disciplines()}
+    assert shown["lfq"] == ("fair queueing", "with Mayfly's kernel module")
+    assert shown["fq_codel"] == ("fair queueing", "in Linux as it comes")
+    assert shown["srpt"][1].startswith("a bound")
+    with pytest.raises(ValueError, match="once each"):
+        readme_table.with_families(readme.replace(readme_table.END, ""))
+
+
 def test_every_queue_discipline_of_the_kernel_has_its_page_in_its_source(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
     import discipline_pages as pages

@@ -8,11 +8,10 @@ import pytest
 from invocation import refused_here
 
 import mayfly
-from mayfly.discipline_registry import Discipline, parse
-from mayfly.discipline_registry.commands import switch_on
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.explore import catalogue as module
-from mayfly.explore.catalogue import ATTACKS, COMMANDS, PRESETS, TERMS, catalogue, filled, glossary
+from mayfly.explore.catalogue import ATTACKS, COMMANDS, PRESETS, TERMS, catalogue, glossary
 from mayfly.scenario.overrides import parse_override
 from mayfly.scenario.scenario import load_scenario, scenario_of
 from mayfly.simulate.run import workload
@@ -52,31 +51,6 @@ def test_every_discipline_that_a_preset_can_meet_is_there_with_its_options(found
         "lfq",
         "efd",
     ]
-
-
-@pytest.mark.parametrize("limit", [1, 2, 77, 300, 1513, 2500, 12_345])
-@pytest.mark.parametrize(("unit", "field", "factor"), [("packets", "tc", 1), ("bytes", "tc_bytes", 1514)])
-def test_the_line_that_switches_on_is_the_one_of_the_recommendation(found, limit, unit, field, factor):
-    for row in found["disciplines"]:
-        for rate_bps in (333_000, 10_000_000, 87_654_321):
-            own = switch_on(Discipline(row["id"]), limit * factor + 7 * (factor > 1), unit, rate_bps)
-            if own is None:
-                continue
-            line = filled(row[field], limit * factor + 7 * (factor > 1), unit, rate_bps)
-            assert line in (own.line, own.load), row["id"]
-            assert line == own.line or row["id"] in ("red", "choke"), row["id"]
-
-
-def test_what_no_kernel_has_is_switched_on_by_no_line(found):
-    lines = {row["id"]: (row["tc"], row["tc_bytes"]) for row in found["disciplines"]}
-    assert all(lines[id] == (None, None) for id in ("scfq", "dqfq", "sift", "pias", "srpt", "drr"))
-    assert all(None not in lines[id] for id in ("fifo", "cake", "lfq", "efd", "red"))
-
-
-@pytest.mark.parametrize("label", ["lfq(debt=1000)", "efd(threshold=30kB, high=las)"])
-def test_a_discipline_with_options_is_switched_on_by_mayfly(label):
-    line = put(COMMANDS["load"], below="9500kbit", buffer="450000B", discipline=label)
-    assert shlex.split(line) == shlex.split(switch_on(parse(label), 450_000, "bytes", 10_000_000).load)
 
 
 @pytest.mark.parametrize("name", PRESETS)

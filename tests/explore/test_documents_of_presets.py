@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -17,28 +18,53 @@ from mayfly.explore.catalogue import PRESETS, fixed_rtt_s
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.columns import NEVER
 from mayfly.simulate.run import native_run, run_one, workload
+from mayfly.workload.bursts import BURST, BURSTS
+from mayfly.workload.scripts import Train, column
 from mayfly.workload.stages import NONE
 
 MOST_FLOWS = 2000
 TYPES = {
-    **dict.fromkeys(("start_ns", "size_bytes", "rtt_ns", "gap_ns", "at_ns", "packets", "bytes", "end"), np.uint64),
-    **dict.fromkeys(("wait_ns", "pace_ns"), np.uint64),
-    **dict.fromkeys(("src", "dst", "packet_bytes", "stage", "after", "mark", "flow", "train", "number"), np.uint32),
-    **dict.fromkeys(("flags", "forward"), np.uint8),
+    **dict.fromkeys(("start_ns", "size_bytes", "rtt_ns", "gap_ns"), np.uint64),
+    **dict.fromkeys(("src", "dst", "packet_bytes", "stage", "after", "mark"), np.uint32),
     **dict.fromkeys(("class", "transport", "application"), np.uint16),
-    "done": np.uint32,
+    "flags": np.uint8,
 }
 ABSENT = {"rtt_ns": NEVER, "stage": NONE, "after": NONE}
 
 
 def arrays(columns):
     """Columns of a document as the native module takes them."""
-    return {
-        name: arrays(values)
-        if isinstance(values, dict)
-        else np.array([ABSENT[name] if value is None else value for value in values], TYPES[name])
+    found = {
+        name: np.array([ABSENT[name] if value is None else value for value in values], TYPES[name])
         for name, values in columns.items()
+        if not isinstance(values, dict)
     }
+    return found | {"bursts": bursts_of(columns), "scripts": scripts_of(columns)}
+
+
+def bursts_of(columns):
+    rows = [[] for _ in columns["flags"]]
+    for row, *burst in zip(*(columns["bursts"][name] for name in ("flow", *BURST.to_schema())), strict=True):
+        rows[row].append(dict(zip(BURST.to_schema(), burst, strict=True)))
+    return pl.DataFrame({"bursts": pl.Series([row or None for row in rows], dtype=BURSTS)})
+
+
+def scripts_of(columns):
+    own = columns["scripts"]
+    rows = [[] for _ in columns["flags"]]
+    names = ("flow", "forward", "bytes", "wait_ns", "pace_ns")
+    for row, forward, size, wait_ns, pace_ns in zip(*(own[name] for name in names), strict=True):
+        # A train that goes forward goes the way of its flow, which has flag 1 where it goes up.
+        up = bool(columns["flags"][row] & 1) == bool(forward)
+        rows[row].append(Train(up, size, wait_ns, pace_ns))
+    parts = zip(*(own["parts"][name] for name in ("flow", "train", "number", "end")), strict=True)
+    for row, train, _, end in sorted(parts):
+        rows[row][train] = replace(rows[row][train], parts=(*rows[row][train].parts, end))
+    for row, train in zip(own["streams"]["flow"], own["streams"]["train"], strict=True):
+        rows[row][train] = replace(rows[row][train], streams=True)
+    for row in own["done"]:
+        rows[row][-1] = replace(rows[row][-1], done=True)
+    return column([row or None for row in rows]).to_frame()
 
 
 def run(document, settings=None):

@@ -5,9 +5,12 @@ import math
 from pathlib import Path
 
 import pytest
+from connection_captures import connection, ip, write_ip
+from packets import write_udp
 
 from mayfly import _native
-from mayfly.comparison.comparison import run
+from mayfly.comparison.comparison import compare, run
+from mayfly.comparison.replay import replay_of
 from mayfly.comparison.whatif import whatif
 from mayfly.explore.catalogue import PRESETS
 from mayfly.explore.documents import preset, template, text
@@ -83,6 +86,21 @@ def test_a_capture_gives_the_figures_of_mayfly_whatif(rtt):
         found = outcome(engine, workload="office.pcap.gz", link=asked, discipline={"id": row["id"]})
         for figure in FIGURES:
             assert_alike(found["figures"][figure], row["users"][figure], f"{row['id']}.{figure}")
+
+
+def test_what_a_capture_lacks_is_told_to_the_page(tmp_path):
+    """The notes of the page are those of `mayfly whatif`: here two packets in three are in a tunnel."""
+    rows = [row for at in range(20) for row in connection(at * 0.1, port=5000 + at)]
+    esp = [(0.005 * at, ip("10.0.0.2", "9.9.9.8", 50, bytes(40), 1400)) for at in range(320)]
+    path = write_ip(tmp_path / "esp.pcap", rows + esp)
+    told = _native.Explorer().open(
+        "esp.pcap", path.read_bytes(), json.dumps({"internal": None, "template": template()})
+    )
+    (note,) = json.loads(told)["notes"]
+    assert note.startswith(
+        "66.7 % of 480 packets are left out: 320 ESP (IP protocol 50), 94.1 % of the bytes. The answer "
+    )
+    assert replay_of(path, "5mbit", 200).missing == [note]
 
 
 def test_long_transfers_get_no_more_than_the_link_carries():
@@ -184,3 +202,76 @@ def test_what_is_no_document_is_refused(engine, text):
 def test_what_is_no_capture_is_refused(content):
     with pytest.raises(ValueError, match=r"^[^\n]+$"):
         _native.Explorer().open("x.pcap", content, json.dumps({"internal": None, "template": template()}))
+
+
+@pytest.mark.parametrize(
+    ("rates", "packets"), [((10, 10), 300), ((20, 20), 300), ((20, 5), 50), ((100, 100), 300), ((1, 1), 300)]
+)
+def test_page_and_command_say_the_same_of_the_same_runs(rates, packets):
+    """Before: the page said lfq and "nothing here gets worse", the command efd (10 Mbit/s)."""
+    names = ["fifo", "fq_codel", "efd", "lfq"]
+    engine = _native.Explorer()
+    options = {"internal": ["10.10.0.0/24"], "template": template()}
+    engine.open("office.pcap.gz", (ROOT / "captures/office.pcap.gz").read_bytes(), json.dumps(options))
+    down, up = (rate * 1_000_000 for rate in rates)
+    ran = [
+        outcome(engine, workload="office.pcap.gz", link=link(down, up, packets), discipline={"id": name})
+        for name in names
+    ]
+    told = json.loads(_native.advise(json.dumps([one["asked"] for one in ran])))
+    found = whatif(
+        ROOT / "captures/office.pcap.gz",
+        f"{rates[0]}mbit/{rates[1]}mbit",
+        packets,
+        internal=["10.10.0.0/24"],
+        disciplines=names,
+        overrides={"replications": 1},
+    ).summary["recommendation"]
+    assert told["sentence"] == found["sentence"]
+    assert (told["kind"], told["discipline"], told["doubt"]) == (found["kind"], found["discipline"], found["doubt"])
+    if found["discipline"]:
+        load = next(one["load"] for one in ran if one["discipline"]["id"] == found["discipline"])
+        assert load == told["load"] == found["command"]
+
+
+def much_udp(path):
+    rows = [(at * 1250 * 8 / 3e6, "10.0.0.2", "9.9.9.8", 4000, 443, 1250) for at in range(1500)]
+    return write_udp(path, rows)
+
+
+def much_esp(path):
+    web = [row for at in range(20) for row in connection(at * 0.1, port=5000 + at)]
+    return write_ip(path, web + [(0.002 * at, ip("10.0.0.2", "9.9.9.8", 50, bytes(40), 1400)) for at in range(1_000)])
+
+
+@pytest.mark.parametrize(("made", "said"), [(much_udp, "for this traffic: "), (much_esp, "for this capture: ")])
+def test_page_and_command_withhold_the_same_verdicts(tmp_path, made, said):
+    """Before: the page said "overloaded ... Buy rate" and "never full" where the command withheld it."""
+    path = made(tmp_path / "much.pcap")
+    engine = _native.Explorer()
+    options = {"internal": ["10.0.0.0/8"], "template": template()}
+    engine.open("much.pcap", path.read_bytes(), json.dumps(options))
+    ran = [
+        outcome(engine, workload="much.pcap", link=link(2_500_000, 2_500_000, 100), discipline={"id": name})
+        for name in ("fifo", "fq_codel")
+    ]
+    told = json.loads(_native.advise(json.dumps([one["asked"] for one in ran])))
+    one_run = {"replications": 1}
+    found = whatif(path, "2500kbit", 100, internal=["10.0.0.0/8"], disciplines="fifo,fq_codel", overrides=one_run)
+    assert told["kind"] == found.summary["recommendation"]["kind"] == "unanswered"
+    assert told["sentence"] == found.summary["recommendation"]["sentence"] and said in told["sentence"]
+
+
+@pytest.mark.parametrize("name", ["office", "home"])
+def test_page_and_compare_say_the_same_of_a_preset(engine, name):
+    names = ["fifo", "fq_codel", "efd"]
+    scenario = load_scenario(name, {"network.rate": "15mbit", "network.reverse_rate": "6mbit", "network.buffer": 200})
+    own = scenario.network
+    rtt_s = 2 * (own.delay + own.access_delay + own.exit_delay)
+    ran = [
+        outcome(engine, workload=name, link=link(15_000_000, 6_000_000, 200, rtt_s), discipline={"id": one})
+        for one in names
+    ]
+    told = json.loads(_native.advise(json.dumps([one["asked"] for one in ran])))
+    found = compare(scenario, names).summary["recommendation"]
+    assert told["sentence"] == found["sentence"] and told["kind"] == found["kind"]

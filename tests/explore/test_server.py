@@ -102,7 +102,8 @@ def test_every_answer_has_the_headers_that_keep_the_page_to_itself(site, path):
 @pytest.mark.parametrize("token", ["", "x", "x" * 43, "%00", "é".encode().decode("latin-1")])
 def test_without_the_token_there_is_nothing(site, token):
     server, engine = site
-    for path, method in (("/", "GET"), ("/api/engine", "GET"), ("/api/load?name=office", "POST"), ("/api/run", "POST")):
+    addresses = ("/api/load?name=office", "/api/run", "/api/advise")
+    for path, method in (("/", "GET"), ("/api/engine", "GET"), *((address, "POST") for address in addresses)):
         raw_path = f"/{token}{path}"
         answer = raw(server, f"{method} {raw_path} HTTP/1.1\nHost: 127.0.0.1:{server.server_port}\n\n")
         assert answer.startswith("HTTP/1.1 404 "), answer
@@ -259,6 +260,25 @@ def test_a_run_is_answered_and_a_refusal_is_one_line(site):
     assert ask(server, "/api/run", "POST", '{"workload": "x"}')[:2] == (400, "workload x: was not loaded\n")
     assert ask(server, "/api/run", "POST", b"\xff\xfe")[0] == 400
     assert ask(server, "/api/run", "POST", "not json")[0] == 400
+
+
+def test_it_says_what_runs_come_to(site):
+    server, _ = site
+    way = {"rate_bps": 20_000_000, "buffer": [300, "packets"], "load": 0.5}
+    links = {"down": way, "up": way | {"rate_bps": 5_000_000}}
+
+    def asked(id, ping_ms):
+        users = {"ping": {"probes": 9, "p95_ms": ping_ms}}
+        return {"command": "whatif", "links": links, "disciplines": [{"id": id, "label": id, "users": users}]}
+
+    status, text, _ = ask(server, "/api/advise", "POST", json.dumps([asked("fifo", 200.0), asked("pie", 20.0)]))
+    found = json.loads(text)
+    assert (status, found["discipline"]) == (200, "pie")
+    assert found["sentence"].endswith(
+        "`mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline pie --buffer 300`"
+    )
+    assert ask(server, "/api/advise", "POST", "[]")[:2] == (200, "null")
+    assert ask(server, "/api/advise", "POST", '[{"disciplines": 7}]')[0] == 400
 
 
 def test_a_fault_of_the_engine_is_told_and_the_server_lives(site):

@@ -69,10 +69,14 @@ def frozen(arguments: list[str]) -> int:
                 left[0] -= 1
                 print(f"{part}: {job} ({left[0]} left)", file=sys.stderr, flush=True)
 
-            document["parts"][name] = parts.freeze(jobs, workers, told)
+            found = parts.freeze(jobs, workers, told)
+            if found:
+                document["parts"][name] = found
+            else:
+                document["parts"].pop(name, None)
             document["cpu_s"][name] = round(_cpu_s() - before, 1)
             took = f"{document['cpu_s'][name]} s of CPU, {time.monotonic() - began:.0f} s"
-            print(f"{name}: {len(document['parts'][name])} items, {took}", file=sys.stderr)
+            print(f"{name}: {len(found)} items, {took}", file=sys.stderr)
             _write(document, asked.out)
     return 0
 

@@ -98,6 +98,35 @@ def _scenario(place: Place, name: str, command: str, mayfly: Mayfly) -> Items:
     return items
 
 
+# A capture replayed by the kernel
+
+_WITHOUT_GUEST = ("test kernel", "no kernel sources")
+"""In the complaint of a command that found no kernel to run."""
+
+
+def engine_jobs(place: Place) -> list[Job]:
+    """``--engine linux``; nothing, and the reason is printed, where there is no guest.
+
+    Times of the form ``users`` differ by some ns between two runs of one kernel, those of transfers do not.
+    """
+    return [(replay, partial(_engine, place, replay)) for replay in ("transfers",)]
+
+
+def _engine(place: Place, replay: str, mayfly: Mayfly) -> Items:
+    folder = place.room(f"engine {replay}")
+    # No discipline that hashes: the kernel draws its key.
+    given = f"captures/office.pcap.gz --rate 10mbit --buffer 300 --internal 10.10.0.0/24 --replay {replay}"
+    command = f"whatif {given} --disciplines fifo,codel -n 1 --engine linux --out out --json --quiet"
+    outcome = mayfly.run(shlex.split(command), folder)
+    if outcome.status == 2 and any(words in outcome.out + outcome.error for words in _WITHOUT_GUEST):
+        print(f"engine: {replay}: skipped: {(outcome.error or outcome.out).strip()}", file=sys.stderr)
+        items: Items = {}
+    else:
+        items = ran(outcome, folder, place, f"whatif, {replay}")
+    shutil.rmtree(folder)
+    return items
+
+
 # Documents of the commands in the pages
 
 
@@ -283,6 +312,7 @@ def _flows(place: Place, path: Path, mayfly: Mayfly) -> Items:
 
 PARTS: dict[str, Callable[[Place], list[Job]]] = {
     "scenarios": scenario_jobs,
+    "engine": engine_jobs,
     "json": page_jobs,
     "verdicts": verdict_jobs,
     "kernel-core": kernel_jobs,

@@ -141,3 +141,27 @@ def test_readme_and_every_how_to_page_with_a_command_are_frozen():
     pages = [parts.ROOT / "README.md", *(parts.ROOT / "docs" / "how-to").glob("*.md")]
     used = {page for page in pages if "\n$ mayfly " in page.read_text(encoding="utf-8").replace(".venv/bin/", "")}
     assert {str(page.relative_to(parts.ROOT)) for page in used} <= frozen
+
+
+def test_every_form_of_a_replay_is_frozen():
+    from mayfly.comparison.replay import REPLAYS
+
+    names = {name for name, _ in parts.scenario_jobs(PLACE)}
+    assert {f"whatif, {replay}{more}" for replay in REPLAYS for more in ("", " --rtt 40ms", " --load 0.8")} <= names
+    assert {f"whatif, 16 hours, {replay}" for replay in REPLAYS} <= names
+
+
+class Complains(Mayfly):
+    """A tree that answers every command with one complaint."""
+
+    def run(self, arguments, folder):
+        return Outcome(2, "", self.complaint)
+
+
+def test_where_there_is_no_guest_its_runs_are_skipped_with_the_reason_and_other_failures_are_kept(tmp_path, capsys):
+    place, mayfly = parts.Place(tmp_path, parts.ROOT), Complains()
+    mayfly.complaint = "mayfly: no test kernel in /tmp: build it once"
+    assert [work(mayfly) for _, work in parts.engine_jobs(place)] == [{}]
+    assert "engine: transfers: skipped: mayfly: no test kernel in /tmp" in capsys.readouterr().err
+    mayfly.complaint = "mayfly: the guest failed"
+    assert [item["status"] for _, work in parts.engine_jobs(place) for item in work(mayfly).values()] == [2]

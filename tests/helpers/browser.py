@@ -8,7 +8,23 @@ import re
 import shutil
 import subprocess
 
+import pytest
+
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+IN_BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH"),
+]
+"""Marks of a file whose tests open a page."""
+
+
+def in_browser(test):
+    """A test that opens a page: of `make test-explore`, not of the fast lane."""
+    for mark in IN_BROWSER:
+        test = mark(test)
+    return test
+
+
 # The resolver rule keeps the browser's own requests on this machine; a request of the page is logged before it.
 FLAGS = [
     "--headless",

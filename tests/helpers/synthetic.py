@@ -211,7 +211,9 @@ def with_users(summary, kind="use", unfinished=()):
         "runs_on": ["kernel"],
         "gives": ["short transfers 508 to 189 ms", "ping under load 112 to 11 ms"],
         "costs": ["the largest 1 % take 24 % longer [8, 36]"],
-        "command": f"tc qdisc replace dev eth0 root {best}" if kind == "use" else None,
+        "command": f"mayfly qdisc load eth0 --both-ways --down 9500kbit --up 9500kbit --discipline {best} --buffer 300"
+        if kind == "use"
+        else None,
         "sentence": f"Use {best}: it is in your kernel. Short transfers take 189 ms instead of 508 ms, a ping under "
         "load 11 ms instead of 112 ms; the largest 1 % take 24 % longer [8, 36]",
         "rule": "docs/choose.md",

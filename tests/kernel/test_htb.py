@@ -15,11 +15,19 @@ pytestmark = pytest.mark.kernel
 PER_STEP = 8
 SECONDS = 10
 
-MIXED = [1500, 1213, 907]
-"""Lengths of frames in turn. A node that borrows beside another gets its share of what is left by how the moments at
-which they may send fall together. With frames of one length these moments repeat, and the share depends on it: at 1500,
-1499, 1493, 1450 and 1400 bytes leaf 11 below gets 6.00, 5.21, 4.81, 4.84 and 4.89 Mbit/s in the kernel, and 5.02, 5.19,
-5.08, 4.84 and 4.73 in the simulator."""
+MIXED = [
+    [1500, 1213, 907],
+    [1500, 1099, 811],
+    [1487, 1301, 953],
+    [1423, 1171, 877],
+    [1500, 1367, 1021],
+    [1459, 1063, 769],
+]
+"""Lengths of frames in turn, of several runs. A node that borrows beside another gets its share of what is left by how
+the moments at which they may send fall together. With frames of one length these moments repeat, and the share depends
+on it: at 1500, 1499, 1493, 1450 and 1400 bytes leaf 11 below gets 6.00, 5.21, 4.81, 4.84 and 4.89 Mbit/s in the kernel,
+and 5.02, 5.19, 5.08, 4.84 and 4.73 in the simulator. With lengths in turn one run differs from the kernel's by up to
+2 %, either way; so means over runs are compared."""
 
 BORROWING = ("a node that borrows",)
 
@@ -120,11 +128,16 @@ def in_the_simulator(classes, busy, frames_bytes):
     return {name: totals[name] * 8e-6 / SECONDS for name in busy}
 
 
+def mean_of(run, classes, busy, lengths):
+    runs = [run(classes, busy, frames_bytes) for frames_bytes in lengths]
+    return {name: sum(found[name] for found in runs) / len(runs) for name in busy}
+
+
 @pytest.mark.parametrize("name", TREES)
 def test_classes_get_what_they_get_in_the_kernel(name):
     classes, busy, expected = TREES[name]
-    frames_bytes = MIXED if name in BORROWING else [1500]
-    kernel, ours = (run(classes, busy, frames_bytes) for run in (in_the_kernel, in_the_simulator))
+    lengths = MIXED if name in BORROWING else [[1500]]
+    kernel, ours = (mean_of(run, classes, busy, lengths) for run in (in_the_kernel, in_the_simulator))
     for one in busy:
         told = f"{one}: {kernel[one]:.3f} Mbit/s in the kernel, {ours[one]:.3f} in the simulator"
         assert ours[one] == pytest.approx(kernel[one], rel=0.01), told

@@ -31,8 +31,10 @@ def test_40_kb_come_first_behind_bulk():
 
 
 def test_a_ping_waits_no_longer_than_under_fair_queues_whoever_sends_it():
-    for name in ("ping", "ping-bulk"):
-        found = {name: row["wait_s"] for name, row in short(name, 15.0).items()}
+    # The rivals hash with a secret of the guest: under cake a run has 0.65 to 0.87 ms.
+    for case in ("ping", "ping-bulk"):
+        runs = [short(case, 15.0, seed) for seed in (1, 2, 3)]
+        found = {name: sum(run[name]["wait_s"] for run in runs) / len(runs) for name in runs[0]}
         assert found["lfq"] < 1.1 * min(found["fq_codel"], found["cake"]) and found["lfq"] < 1.5e-3, found
         assert found["fifo"] > 0.05
 

@@ -166,7 +166,7 @@ def test_statistics_of_users_add_up():
     assert dropped == shown["drops"] == shown["early"] + shown["pushed_out"], shown
     assert sum(row["backlog"] for row in shown["top"]) == shown["backlog"], shown
     assert sum(row["packets"] for row in shown["waits"]) == shown["packets"], shown
-    assert shown["table_used"] == 2 and shown["table_users"] == 144
+    assert shown["table_used"] == 2 and shown["table_users"] == 1024
     for row in shown["waits"]:
         assert row["from_us"] < row.get("below_us", math.inf)
     by_name = {row["user"]: row for row in shown["top"]}

@@ -149,8 +149,9 @@ def test_summary_of_replications_uses_their_means():
     row = summarise(records, [COUNTERS, second])
     assert row["short"]["mean_s"] == pytest.approx(3.0)
     half = 12.706205 * math.sqrt(2) / math.sqrt(2)
-    # Student's interval reaches to -9.7 s; no time is below 0.
-    assert row["short"]["ci95"] == pytest.approx([0.0, 3.0 + half], rel=1e-6)
+    # Student's interval reaches to -9.7 s; no time is below 0, and it is formed on the logarithm.
+    factor = math.exp(half / 3.0)
+    assert row["short"]["ci95"] == pytest.approx([3.0 / factor, 3.0 * factor], rel=1e-6)
     assert row["short"]["flows"] == 3
     assert row["drops"] == 15
     assert row["utilisation"] == pytest.approx(0.6)

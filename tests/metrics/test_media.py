@@ -3,8 +3,7 @@
 import polars as pl
 import pytest
 
-from mayfly.metrics.media import call_rows, film_rows, films_felt, frozen_share, gaming_rows, speech, stalls_of
-from mayfly.metrics.voice import captured_row
+from mayfly.metrics.media import call_rows, film_rows, frozen_share, gaming_rows
 
 GAME, CALL, FILM = "gaming(fps=10)", "call(fps=10)", "video(rule=bola)"
 
@@ -54,20 +53,6 @@ def test_a_picture_stands_still_where_a_whole_frame_is_missing_for_long():
     assert frozen_share(pl.Series([0.0]), 0.1) is None
 
 
-def test_both_ways_of_a_call_are_one_connection():
-    of = records(
-        (1, CALL, None, "down", 7, 8, 0.0), (2, CALL, None, "up", 8, 7, 0.0), (3, CALL, None, "down", 5, 6, 0.0)
-    )
-    sent = [0.02 * n for n in range(500)]
-    table = pl.concat(frames(flow, "audio", sent, [at + 0.03 for at in sent]) for flow in (1, 2, 3))
-    heard = speech(of, table)
-    assert heard["connection_id"].n_unique() == 2
-    assert heard.filter(direction="up")["connection_id"].n_unique() == 1
-    # The third one has one way only.
-    row = captured_row(heard)
-    assert row is not None and row["calls"] == 1 and row["mos"] == pytest.approx(4.39, abs=0.02)
-
-
 def test_a_call_has_the_rate_of_what_came_whole_and_its_loss():
     of = records((1, CALL, "g", "down", 1, 2, 0.0))
     sent = [0.1 * n for n in range(101)]
@@ -103,15 +88,22 @@ def test_a_film_has_a_beginning_stalls_switches_and_a_rate():
     assert (row["switches"], row["rate_mbps"]) == (2.0, 2.0)
     # From 11 s to 30 s, the end of the run.
     assert row["stalled_share"] == pytest.approx(4.0 / 19.0)
-    assert films_felt([row]) == {"streams": 1, "stalls": 1, "stalled_share": pytest.approx(4.0 / 19.0)}
-    assert films_felt([]) is None
 
 
-def test_a_film_that_ends_does_not_stand_still_at_its_end():
-    assert stalls_of(film([1.0, 3.0], [5.0, 9.0], last=True), 60.0) == (0, 0.0)
-    assert stalls_of(film([1.0, 3.0], [5.0, 9.0]), 60.0) == (1, 51.0)
-    assert stalls_of(film([1.0, None], [5.0, None]), 12.0) == (1, 7.0)
-    assert stalls_of(film([None], [None]), 12.0) == (0, 0.0)
+@pytest.mark.parametrize(
+    ("received_s", "dry_s", "last", "end_s", "stalls"),
+    [
+        ([1.0, 3.0], [5.0, 9.0], True, 60.0, (0, 0.0)),
+        ([1.0, 3.0], [5.0, 9.0], False, 60.0, (1, 51.0)),
+        ([1.0, None], [5.0, None], False, 12.0, (1, 7.0)),
+        ([None], [None], False, 12.0, (0, 0.0)),
+    ],
+    ids=["ended", "open", "a segment that does not come", "never begun"],
+)
+def test_a_film_that_ends_does_not_stand_still_at_its_end(received_s, dry_s, last, end_s, stalls):
+    of = records((1, FILM, None, "down", 1, 2, 0.0))
+    (row,) = film_rows(of, film(received_s, dry_s, last=last), end_s)
+    assert (row["stalls"], row["stalled_s"]) == stalls
 
 
 def test_a_film_that_never_begins_has_no_times():
@@ -123,4 +115,4 @@ def test_a_film_that_never_begins_has_no_times():
 def test_nothing_is_told_of_workloads_without_them():
     of = records((1, None, None, "down", 1, 2, 0.0)).drop("application")
     assert call_rows(of, pl.DataFrame(), 1.0) == film_rows(of, pl.DataFrame(), 1.0) == []
-    assert gaming_rows(of, pl.DataFrame(), 1.0) == [] and speech(of, pl.DataFrame()).height == 0
+    assert gaming_rows(of, pl.DataFrame(), 1.0) == []

@@ -1,5 +1,7 @@
 """Response times against size, and stalls."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -55,8 +57,11 @@ def test_a_bin_closes_at_the_size_that_fills_it():
     assert rows["flows"].to_list() == [3, 2, 3]
     assert rows["size_packets"].to_list() == pytest.approx([1.0, 2.0, 11 / 3])
     assert rows["mean_s"].to_list() == pytest.approx([2.0, 5.0, 10 / 3])
-    assert rows["high_s"][0] - rows["mean_s"][0] == pytest.approx(1.959964 / 3**0.5)
-    assert rows["low_s"][1] == pytest.approx(5.0 - 1.959964)
+    factor = math.exp(1.959964 / 3**0.5 / 2.0)
+    assert (rows["low_s"][0], rows["high_s"][0]) == pytest.approx((2.0 / factor, 2.0 * factor))
+    assert rows["low_s"][1] == pytest.approx(5.0 * math.exp(-1.959964 / 5.0))
+    # Bins of a few times that differ widely: no band reaches below 0.
+    assert (binned_ci(flows([1, 1, 1, 1], [0.1, 0.1, 0.1, 90.0]), samples=4)["low_s"] > 0).all()
 
 
 @given(st.lists(st.integers(1, 30), max_size=120), st.integers(2, 20))

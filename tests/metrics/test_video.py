@@ -1,57 +1,11 @@
-"""Stalls of a film in closed form, and in runs."""
+"""Stalls of a film in runs; the crate ``metrics`` has them in closed form."""
 
 import polars as pl
-import pytest
 
 from mayfly.comparison.comparison import compare
-from mayfly.metrics.video import Played, played, video_row
 from mayfly.scenario.scenario import load_scenario
 
-PERIOD_S, PIECES = 4.0, 11
-ASKED = [PERIOD_S * piece for piece in range(PIECES)]
-SIZES = [1_000_000] * PIECES
-
-
-@pytest.mark.parametrize("took_s", [0.01, 1.0, 3.9, 4.0])
-def test_a_link_that_keeps_up_has_no_stall(took_s):
-    assert played(ASKED, [took_s] * PIECES, SIZES) == Played(0, 0.0, pytest.approx(PIECES * PERIOD_S))
-
-
-@pytest.mark.parametrize("took_s", [4.5, 5.0, 6.5, 12.0])
-def test_a_link_below_the_rate_stalls_by_what_is_missing(took_s):
-    late_s = took_s - PERIOD_S
-    # Piece k comes k times that too late for a film that begins at once, and this one has 2 s.
-    stalls = sum(piece * late_s > 2 for piece in range(PIECES))
-    found = played(ASKED, [took_s] * PIECES, SIZES)
-    assert (found.stalls, found.stalled_s) == (stalls, pytest.approx((PIECES - 1) * late_s - 2))
-
-
-def test_one_late_piece_delays_the_film_once_and_is_caught_up():
-    took = [0.1] * 5 + [9.0] + [0.1] * 5
-    # It comes at 29; the film, begun 2.1 s after the first request, needs it at 22.1.
-    assert played(ASKED, took, SIZES) == Played(1, pytest.approx(6.9), pytest.approx(44.0))
-
-
-def test_a_film_goes_on_with_two_seconds_in_hand():
-    asked, sizes = [float(second) for second in range(12)], [1000] * 12
-    took = [0.0] * 5 + [4.0] + [0.5] * 6
-    # Piece 5 comes at 9 and piece 6 at 9.5; needed at 7.
-    assert played(asked, took, sizes) == Played(1, pytest.approx(2.5), pytest.approx(12.0))
-
-
-def test_pieces_of_different_sizes_stall_nowhere_on_an_ideal_link():
-    sizes = [100, 900, 100, 1500, 300, 50, 1200, 400, 700, 600, 500]
-    assert played(ASKED, [0.0] * PIECES, sizes).stalls == 0
-
-
-def test_what_never_came_is_a_stall_to_the_end():
-    found = played(ASKED, [0.1, 0.1, 50.0], SIZES, whole=False)
-    # Two pieces last to 10.1; the third was asked for at 8 and had not come at 58.
-    assert found == Played(1, pytest.approx(47.9), pytest.approx(8.0))
-
-
-def test_without_streams_there_is_no_row():
-    assert video_row(pl.DataFrame(), pl.DataFrame(), 9.0) is None
+PIECES = 11
 
 
 def run(rate, others=()):

@@ -1,13 +1,12 @@
 """The page of a trajectory in headless Chromium: a page without table draws its plots."""
 
-import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 from typer.testing import CliRunner
 
 from mayfly.cli.app import app
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_the_page_is_drawn_without_error_or_network(tmp_path):
     page = tmp_path / "fluid.html"
     words = "model fluid --rate 28mbit --tcp 30 --rtt 50ms --nonresponsive 10mbit --duration 5s --trajectory"

@@ -149,10 +149,13 @@ PLAIN = "lfq(patience=100s, target=100s, interval=100s)"
 CLASSES = [6, 11, 21, 51, 81, 151, 301]
 
 
+def half_full(seed):
+    return mayfly.load_scenario("wired", {"duration": "500s", "workload.load": "5mbit", "seed": seed})
+
+
 @pytest.fixture(scope="module")
 def packets():
-    scenario = mayfly.load_scenario("wired", {"duration": "500s", "workload.load": "5mbit"})
-    return mayfly.compare(scenario, f"lfq,{PLAIN}")
+    return mayfly.compare(half_full(1), f"lfq,{PLAIN}")
 
 
 def by_class(result, label):
@@ -193,11 +196,21 @@ def test_packets_take_as_long_as_the_model_says(packets):
     assert np.all(np.abs(off) < 0.2), off
 
 
-def test_drops_by_codel_are_what_the_model_leaves_out(packets):
-    """A flow that is held up for an interval loses packets: those of 51 to 300 packets take 4 to 9 % longer.
+def longer(result):
+    """By class of size: response times of the default over those without drops by CoDel and without rounds."""
+    default, plain = by_class(result, "lfq"), by_class(result, PLAIN)
+    return (default["response_time_s"] / plain["response_time_s"]).to_numpy()
 
-    At half of the link; what is behind is left alone (docs/models/lfq.md).
+
+def test_drops_by_codel_are_what_the_model_leaves_out(packets):
+    """A flow that is held up for an interval loses packets: those of 51 to 300 packets take longer, short ones do not.
+
+    At half of the link; what is behind is left alone (docs/models/lfq.md). By seed the three classes of 51 to 300
+    packets take 3.9, 0.8, 3.3 and 5.3 % longer, so that only several seeds tell it from chance.
     """
-    default, plain = by_class(packets, "lfq"), by_class(packets, PLAIN)
-    longer = (default["response_time_s"] / plain["response_time_s"]).to_numpy()
-    assert np.all(longer[:2] < 1.05) and np.all(longer[3:6] > 1.03) and np.all(longer < 1.2), longer
+    others = (mayfly.compare(half_full(seed), f"lfq,{PLAIN}") for seed in (2, 3, 4))
+    found = np.array([longer(result) for result in (packets, *others)])
+    middle = found[:, 3:6].mean(axis=1)
+    # One side of Student's 95 % interval with four seeds.
+    assert middle.mean() - 2.353 * middle.std(ddof=1) / 2 > 1, middle
+    assert np.all(found[:, :2] < 1.05) and np.all(found < 1.2), found

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 
 from mayfly.models.queue.answer import answer
 from mayfly.models.queue.compared import compared
@@ -57,7 +57,7 @@ def test_a_law_of_one_size_has_points():
     ]
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_the_page_is_drawn_without_error_or_network(found, tmp_path):
     visit = Visit(write_model_page(tmp_path / "models.html", found), tmp_path)
     assert re.search(r'data-plots="(\d+)"', visit.dom)[1] == "6"

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 from typer.testing import CliRunner
 
 from mayfly_papers import __main__
@@ -43,7 +43,7 @@ def test_bars_have_names_and_intervals_where_they_are_finite():
     assert found["layout"]["xaxis"]["ticktext"] == ["one", "two", "&lt;three&gt;"]
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_the_page_is_drawn_without_error_or_network(tmp_path):
     page = tmp_path / "figures.html"
     page.write_text(figures_page("Two figures", PICTURES), encoding="utf-8")

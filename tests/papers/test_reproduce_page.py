@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from browser import BROWSER, Visit
+from browser import Visit, in_browser
 
 from mayfly_papers.declare.declaration import Claim, Finding, Printed, Row, Verdict, compared
 from mayfly_papers.declare.figure import Curve, Figure, figures_page
@@ -80,7 +80,7 @@ def test_there_is_nothing_to_draw_of_one_number_or_of_none_above_zero():
     assert printed_plot("x", [_checked("a", ("LAS", 2.0, 0.0), ("FIFO", 1.0, 0.0))]) is None
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_of_many_plots_those_in_sight_are_drawn(tmp_path):
     """More than a dozen wait until they are near the window: then the page answers at once."""
     curve = Curve("raw", "as simulated", [1, 10, 100], [1.0, 2.0, 3.0])

@@ -1,6 +1,7 @@
 """Captures and tables of strangers: nothing stops a profile, and it stays in bounds."""
 
 import json
+import struct
 import tracemalloc
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from invocation import mayfly_here
+from invocation import mayfly_here, refused_here
 from packets import FAR, NEAR, write_udp
 
 from mayfly.errors import MayflyError
@@ -116,6 +117,56 @@ def test_a_link_type_that_is_not_decoded_is_named(tmp_path):
 
 def test_a_capture_of_nothing_is_told(tmp_path):
     assert why_nothing(read_captures(write_udp(tmp_path / "a.pcap", [])).counts) == "no packet in it"
+
+
+@pytest.mark.parametrize("later_s", [1.3e8, 1.7e9])
+def test_a_clock_that_jumps_between_connections_is_named_by_each_command(tmp_path, later_s):
+    """Before: "row 2: start_s = 1699999980.0: must be a number from 0 to 1000000000 s"."""
+    rows = [(time_s, NEAR, FAR, 1000, 53, 40) for time_s in (1.0, 2.0)]
+    rows += [(later_s + time_s, NEAR, FAR, 1001, 53, 40) for time_s in (1.0, 2.0)]
+    file = write_udp(tmp_path / "a.pcap", rows)
+    years = f"{later_s / (365.25 * 86_400):.1f}"
+    given = ("--rate", "10mbit", "--buffer", "30", "--out", tmp_path / "out")
+    said = refused_here("whatif", file, *given)
+    assert f"a.pcap: its flows span {years} years, {years} of them without any: two captures in one file" in said
+    assert "cut it after 0 s (editcap -A and -B), or scale it with --load" in said
+    if later_s > 1e9:
+        said = refused_here("whatif", file, *given, "--load", "0.5", "--replay", "transfers")
+        assert f"a.pcap: its flows span {years} years" in said and "--load" not in said
+        said = refused_here("compare", "wired", "--flows", file)
+        assert f"a.pcap: its flows span {years} years" in said and "--load" not in said
+
+
+def test_a_silence_of_decades_in_one_connection_is_a_clock_that_jumped(tmp_path):
+    """Before: "wait 668322441995701120ns: must be `up BYTES ...`"."""
+    path = tmp_path / "a.pcap"
+    header = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101)
+    records = []
+    for time_s, seq in ((1_000_000_000, 1), (1_668_322_441, 101)):
+        tcp = struct.pack("!HHIIBBHHH", 40_000, 443, seq, 1, 0x50, 0x10, 65_535, 0, 0) + bytes(100)
+        ip = struct.pack(
+            "!BBHHHBBH4s4s", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0, bytes([10, 0, 0, 1]), bytes([9, 9, 9, 9])
+        )
+        packet = ip + tcp
+        records.append(struct.pack("<IIII", time_s, 0, len(packet), len(packet)) + packet)
+    path.write_bytes(header + b"".join(records))
+    said = refused_here("whatif", path, "--rate", "10mbit", "--buffer", "30", "--out", tmp_path / "out")
+    assert "a.pcap: its flows span 21.2 years: two captures in one file, or a clock that jumped; cut it" in said
+
+
+def test_nanoseconds_in_a_file_of_microseconds_are_said(tmp_path):
+    rows = [(1.0 + 0.1 * at, NEAR, FAR, 1000 + at, 53, 40) for at in range(5)]
+    data = bytearray(write_udp(tmp_path / "a.pcap", rows).read_bytes())
+    at = 24
+    while at < len(data):
+        fraction, length = struct.unpack_from("<I4xI", data, at + 4)[0], struct.unpack_from("<I", data, at + 8)[0]
+        struct.pack_into("<I", data, at + 4, fraction * 1000)
+        at += 16 + length
+    (tmp_path / "b.pcap").write_bytes(data)
+    plain, found = profile([tmp_path / "a.pcap"], bootstrap=0), profile([tmp_path / "b.pcap"], bootstrap=0)
+    said = "the capture is a pcap of microseconds by its header and has nanoseconds: times are read as these"
+    assert said in found.sentences() and said not in plain.sentences()
+    assert found.document()["dataset"]["duration_s"] == plain.document()["dataset"]["duration_s"]
 
 
 def test_a_clock_that_jumps_is_named(tmp_path):

@@ -1,5 +1,6 @@
 """The guess of a link: on loads made by hand, on runs of the simulator whose link is known, and on a real one."""
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -88,10 +89,39 @@ def test_an_idle_link_is_not_guessed(tmp_path):
     assert ended.status == 2 and "no plateau" in ended.err and len(ended.err.splitlines()) == 1
 
 
-def test_a_sender_of_a_constant_rate_is_no_full_link(tmp_path):
+def test_a_sender_of_datagrams_at_a_constant_rate_is_perhaps_a_full_link(tmp_path):
     rows = [(1 + 0.002 * at, NEAR, FAR, 1000, 53, 1200) for at in range(8000)]
     found = guess_link(write_udp(tmp_path / "a.pcap", rows)).busier
     assert found.rate_bps is None
+    assert found.perhaps_bps == pytest.approx(8 * 1228 / 0.002, rel=0.01) and found.perhaps_full_s > 15
+    assert "as that of a full link or of senders that hold to it, and nothing tells whether" in found.why
+
+
+def test_a_sender_of_a_constant_rate_whose_packets_do_not_wait_is_no_full_link(tmp_path):
+    """The same by TCP: each packet is acknowledged 10 ms later."""
+    near, far = (bytes(map(int, host.split("."))) for host in (NEAR, FAR))
+
+    def frame(inside, seq, ack, flags, payload):
+        ends, ports = (near + far, (1000, 80)) if inside else (far + near, (80, 1000))
+        tcp = struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 65535, 0, 0) + bytes(payload)
+        ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp), seq % 60_000 + 2, 0, 64, 6, 0) + ends + tcp
+        return bytes(12) + b"\x08\x00" + ip
+
+    rows = [
+        (0.0, frame(True, 99, 0, 2, 0)),
+        (0.01, frame(False, 499, 100, 18, 0)),
+        (0.02, frame(True, 100, 500, 16, 0)),
+    ]
+    for at in range(8000):
+        rows.append((1 + 0.002 * at, frame(True, 100 + 1200 * at, 500, 16, 1200)))
+        rows.append((1.01 + 0.002 * at, frame(False, 500, 1300 + 1200 * at, 16, 0)))
+    parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
+    for time_s, data in sorted(rows):
+        parts.append(struct.pack("<IIII", *divmod(round(time_s * 1e6), 10**6), len(data), len(data)) + data)
+    path = tmp_path / "a.pcap"
+    path.write_bytes(b"".join(parts))
+    found = guess_link(path).busier
+    assert (found.rate_bps, found.perhaps_full_s) == (None, 0.0)
     assert "nothing waits or is lost there: the senders may hold to it by themselves" in found.why
 
 
@@ -148,3 +178,26 @@ def test_disciplines_that_keep_a_short_queue_still_show_the_rate(tmp_path):
     found = guess_link(file).busier
     assert found.rate_bps == pytest.approx(10e6, rel=BAND)
     assert "a discipline that keeps its queue short looks like a short buffer" in found.buffer_why
+
+
+def test_no_second_is_busiest_whose_load_is_below_the_mean(tmp_path):
+    # 2.2 s: the last fifth of a second carries most. It said "mean 225 kbit/s" below "busiest second 165 kbit/s".
+    steady = [(0.1 * count, FAR, NEAR, 9, 9, 1000) for count in range(21)]
+    burst = [(2.1 + 0.001 * count, FAR, NEAR, 9, 9, 1000) for count in range(100)]
+    down = profile([write_udp(tmp_path / "a.pcap", steady + burst)], bootstrap=0).document()["link"]["directions"][
+        "down"
+    ]
+    assert down["busiest"] is None and down["mean_bps"] > 400e3
+    longer = [*steady, *burst, (3.5, FAR, NEAR, 9, 9, 1000)]
+    down = profile([write_udp(tmp_path / "b.pcap", longer)], bootstrap=0).document()["link"]["directions"]["down"]
+    assert down["busiest"]["bps"] > down["mean_bps"]
+
+
+def test_top_hosts_are_hosts_that_carry_something(tmp_path):
+    office = [(0.01 * count, FAR, NEAR, 9, 9, 1000) for count in range(1000)]
+    nobody = [(1.0 + at, "0.0.0.0", "255.255.255.255", 68, 67, 300) for at in range(5)]
+    nobody += [(2.0 + at, "169.254.7.7", NEAR, 5, 5, 1000) for at in range(3)]
+    hardly = [(5.5, "10.0.0.9", FAR, 9, 9, 100)]
+    captured = write_udp(tmp_path / "a.pcap", sorted(office + nobody + hardly))
+    hosts = profile([captured], bootstrap=0).document()["link"]["hosts"]
+    assert [row["host"] for row in hosts] == [NEAR]

@@ -1,14 +1,13 @@
 """`mayfly profile --connections` by the compiled module beside tables of Python; what does not fit into memory."""
 
 import gzip
-import ipaddress
 import json
-import struct
 from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from site_captures import SITES, SYN, exchange, packet, pairs, written
 
 from mayfly.errors import MayflyError
 from mayfly.limits import limits
@@ -17,57 +16,21 @@ from mayfly.profile.listed import Listed, listed
 from mayfly.profile.listing import listing
 from mayfly.profile.sentences import summed_up
 from mayfly.workload.connections import read_connections
-from mayfly.workload.reading import CONNECTION_BYTES, most_connections
+from mayfly.workload.reading import CONNECTION_BYTES, most_connections, most_open
 
 ROOT = Path(__file__).parents[2]
 OFFICE, TINY = ROOT / "captures/office.pcap.gz", ROOT / "tests/data/tiny.pcapng.gz"
-SYN, FIN, ACK = 2, 1, 16
 
 
-def packet(source: str, target: str, ports: tuple[int, int], seq: int, ack: int, flags: int, payload: int = 0) -> bytes:
-    """A TCP packet of IPv4 or IPv6."""
-    ends = [ipaddress.ip_address(host).packed for host in (source, target)]
-    body = struct.pack(">HHIIBBHHH", *ports, seq, ack, 0x50, flags, 65535, 0, 0) + bytes(payload)
-    if len(ends[0]) == 16:
-        return struct.pack(">IHBB", 6 << 28, len(body), 6, 64) + ends[0] + ends[1] + body
-    return struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(body), 1, 0, 64, 6, 0) + ends[0] + ends[1] + body
-
-
-def exchange(begin_us: int, client: str, server: str, port: int) -> list[tuple[int, bytes]]:
-    there, back = (port, 443), (443, port)
-    steps = [
-        packet(client, server, there, 9, 0, SYN),
-        packet(server, client, back, 99, 10, SYN | ACK),
-        packet(client, server, there, 10, 100, ACK, 50),
-        packet(server, client, back, 100, 60, ACK | FIN, 200),
-        packet(client, server, there, 60, 301, ACK | FIN),
-        packet(server, client, back, 301, 61, ACK),
-    ]
-    return [(begin_us + 1000 * step, data) for step, data in enumerate(steps)]
-
-
-def written(path: Path, packets: list[tuple[int, bytes]]) -> Path:
-    """A pcap of raw IP."""
-    records = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)]
-    for time_us, data in sorted(packets, key=lambda row: row[0]):
-        time_us += 10**15
-        records.append(struct.pack("<IIII", time_us // 10**6, time_us % 10**6, len(data), len(data)) + data)
-    path.write_bytes(b"".join(records))
-    return path
-
-
-def pairs(hosts: list[tuple[str, str]]) -> list[tuple[int, bytes]]:
-    return [row for at, (one, two) in enumerate(hosts) for row in exchange(10_000 * at, one, two, 5000 + at)]
-
-
-SITES = {
-    "a network": [(f"8.1.1.{at}", f"9.{at}.9.9") for at in range(40)] + [("8.1.1.1", "8.1.1.2")],
-    "a network of IPv6": [(f"2001:db8:1::{at:x}", f"2001:{at:x}::9") for at in range(1, 40)],
-    "openers": [(f"{at}.1.1.1", f"{at + 90}.2.2.2") for at in range(20, 60)],
-    "servers of the site": [(f"9.9.9.{at}", "10.0.0.1") for at in range(40)] + [("10.0.0.2", "10.0.0.1")],
-    "private and IPv6": [("fd00::1", "2001:db8::2"), ("fe80::3", "fd00::1"), ("10.1.1.1", "10.1.1.2")],
-    "multicast": [("10.0.0.1", "239.1.1.1"), ("0.0.0.0", "255.255.255.255"), ("10.0.0.1", "192.0.2.1")],
+FOUND = {
+    "a network": ("network", ["8.1.1.0/24"], (0, 40, 0), 40),
+    "a network of IPv6": ("network", ["2001:db8:1::/64"], (0, 39, 0), 39),
+    "openers": ("openers", [], (0, 40, 0), 40),
+    "servers of the site": ("private", [], (1, 1, 0), 40),
+    "private and IPv6": ("private", [], (1, 3, 0), 1),
+    "multicast": ("private", [], (0, 1, 0), 1),
 }
+"""Of each: how the site is found, its networks, its servers, clients and other hosts, and how many hosts are beyond."""
 
 
 def same(captures: list[Path], folder: Path, internal: list[str] | None = None) -> None:
@@ -96,7 +59,13 @@ def test_a_file_of_several_interfaces_is_listed_as_by_python(tmp_path):
 
 @pytest.mark.parametrize("kind", SITES)
 def test_sites_are_told_as_by_python(tmp_path, kind):
-    same([written(tmp_path / "site.pcap", pairs(SITES[kind]))], tmp_path)
+    capture = written(tmp_path / "site.pcap", pairs(SITES[kind]))
+    same([capture], tmp_path)
+    found_by, networks, roles, beyond = FOUND[kind]
+    found = listed([capture])
+    assert (found.site["found_by"], found.site["networks"]) == (found_by, networks)
+    assert tuple(found.site[role] for role in ("server", "client", "unknown")) == roles
+    assert found.dataset["remote_hosts"] == beyond
 
 
 @pytest.mark.parametrize("kind", SITES)
@@ -133,9 +102,13 @@ def memory(monkeypatch):
 
 
 def test_the_limit_of_memory_tells_how_many_connections_are_held(monkeypatch):
-    assert most_connections() == 1_000_000
+    # Commands that other tests ran in this process may have left theirs.
+    monkeypatch.setattr(limits, "memory_bytes", None)
+    assert (most_connections(), most_open()) == (2**32 - 2, 1_000_000)
     monkeypatch.setattr(limits, "memory_bytes", 2_000_000_000)
     assert 500_000 < most_connections() < 0.4 * 2e9 / CONNECTION_BYTES
+    # What bounds all that are held bounds the open ones.
+    assert most_open() == 2**32 - 2
     monkeypatch.setattr(limits, "memory_bytes", 10)
     assert most_connections() == 1_000
 

@@ -15,10 +15,10 @@ from mayfly.profile.answer import FILES, profile
 from mayfly.profile.classes import classified
 from mayfly.profile.distributions import cdf, mass_cdf, samples, summary
 from mayfly.profile.ratios import host_traffic, ratios_document
-from mayfly.profile.sides import sides_of
 from mayfly.profile.table import read_connections
 from mayfly.workload.connections import connections as of_capture
 from mayfly.workload.connections import write_connections
+from mayfly.workload.sides import sides_of
 
 ROOT = Path(__file__).parents[2]
 OFFICE = ROOT / "captures" / "office.pcap.gz"

@@ -6,8 +6,8 @@ from rows import SILENT, connections, frame, row
 from mayfly.errors import MayflyError
 from mayfly.profile.answer import profile
 from mayfly.profile.classes import CLASSES, MEASURES, classified, composition, directions
-from mayfly.profile.hosts import read_hosts, roles_by_balance
-from mayfly.profile.sides import sides_of
+from mayfly.profile.hosts import read_hosts
+from mayfly.workload.sides import sides_of
 
 ROLES = {"10.0.0.1": "client", "10.0.0.2": "client", "10.0.0.8": "server", "10.0.0.9": "server"}
 AWAY = "198.51.100.7"
@@ -98,7 +98,7 @@ def test_roles_by_balance_count_what_was_answered():
     rows += [row("10.0.0.8", "10.0.0.3", state="half_open", down=SILENT) for _ in range(3)]
     rows += [row("10.0.0.3", "10.0.0.8"), row("10.0.0.8", "10.0.0.4", state="rejected")]
     table = frame([*rows, row("10.0.0.8", "10.0.0.5")])
-    found = roles_by_balance(table, sides_of(table, ["10.0.0.0/8"]))
+    found = sides_of(table, ["10.0.0.0/8"]).roles
     # .8 opened 6 and answered 3.
     assert found == {"10.0.0.1": "client", "10.0.0.3": "client", "10.0.0.5": "server", "10.0.0.8": "client"}
 

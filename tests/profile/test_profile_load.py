@@ -14,7 +14,7 @@ from mayfly.errors import MayflyError
 from mayfly.profile.classes import classified
 from mayfly.profile.load import across_bins, load_by_class, spread, totals
 from mayfly.profile.periods import SHORTEST, bridge_tail, kpss, periods_of
-from mayfly.profile.sides import sides_of
+from mayfly.workload.sides import sides_of
 
 
 def table(rows):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from browser import BROWSER, Visit, figures_in
+from browser import Visit, figures_in, in_browser
 
 from mayfly.profile.answer import profile
 from mayfly.profile.page import profile_page
@@ -66,7 +66,7 @@ def test_names_of_files_are_text_and_not_html(found):
     assert "<b>&.pcap" not in text and "&lt;b&gt;&amp;.pcap" in text
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+@in_browser
 def test_in_a_browser(text, tmp_path):
     page = tmp_path / "report.html"
     page.write_text(text, encoding="utf-8")

@@ -174,7 +174,7 @@ def test_connections_beyond_the_limit_are_listed_all_the_same(tmp_path, monkeypa
     ]
     capture = written(tmp_path / "many.pcap", rows)
     whole = listed([capture])
-    monkeypatch.setattr(Sharding, "max_flows", lambda self: 20)
+    monkeypatch.setattr(Sharding, "max_held", lambda self: 20)
     found = listed([capture], sharding=here(3, tmp_path))
     assert found.counts["evicted"] == 440
     assert found.dataset == whole.dataset and found.site == whole.site
@@ -185,7 +185,7 @@ def test_connections_beyond_the_limit_are_listed_all_the_same(tmp_path, monkeypa
 def test_a_flood_is_summed_up(tmp_path, monkeypatch):
     flood = [(at * 10, packet(f"2.{at // 250}.{at % 250}.9", "10.0.0.1", (5000, 80), at, 0, SYN)) for at in range(3000)]
     capture = written(tmp_path / "flood.pcap", flood)
-    monkeypatch.setattr(Sharding, "max_flows", lambda self: 100)
+    monkeypatch.setattr(Sharding, "max_held", lambda self: 100)
     found = listed([capture], sharding=here(5, tmp_path))
     assert found.counts["unanswered"] == {"connections": 2500, "packets": 2500, "bytes": 2500 * 40}
     assert found.dataset["connections"] == 500

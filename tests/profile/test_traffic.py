@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mayfly.profile.sides import sides_of
 from mayfly.profile.traffic import DIRECTIONS, traffic_of
 from mayfly.workload.capture import opener_is_near
 from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+from mayfly.workload.sides import sides_of
 
 OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 WIDTHS_S = (0.002, 0.05, 0.3, 0.7, 1.0, 100.0)

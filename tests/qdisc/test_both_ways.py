@@ -48,6 +48,14 @@ def test_what_is_said_of_users_and_links_is_taken():
     assert "cake bandwidth 19000000bit besteffort overhead 44 mpu 64 nat egress" in up and "dual-srchost" in up
 
 
+def test_each_direction_can_have_its_own_buffer():
+    lines = dry("-d", "fq_codel", "--buffer", "300/50")
+    assert any("dev ifb4eth0 parent 6d66:1 handle 6d67: fq_codel limit 300 " in line for line in lines)
+    assert any("dev eth0 parent 6d66:1 handle 6d67: fq_codel limit 50 " in line for line in lines)
+    down, up = dry("-d", "lfq", "--buffer", "50ms/100ms")[4:6]
+    assert "limit 593750b" in down and "limit 237500b" in up
+
+
 def test_others_go_below_htb_that_counts_the_link_in_a_size_table():
     lines = dry("-d", "fq_codel", "--overhead", "pppoe-llcsnap")
     (root, *_) = (line for line in lines if "dev eth0 root" in line)
@@ -71,6 +79,8 @@ def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes_and_is_its_own
         (["load", "eth0", "--both-ways", "--down", "95mbit"], "--both-ways: needs both rates"),
         (["load", "eth0", "--down", "95mbit"], "--down and --up: only with --both-ways"),
         ([*BOTH, "--rate", "5mbit"], "--both-ways: not with --rate"),
+        (["load", "eth0", "--buffer", "300/50"], "--buffer = 300/50: must be one value without --both-ways"),
+        ([*BOTH, "--buffer", "300/50/20"], "--buffer = '300/50/20': must be one value, or two for down and up"),
         ([*BOTH, "--bpf"], "--both-ways: not with --bpf"),
         ([*BOTH[:4], "fast", *BOTH[5:]], "--down = 'fast': must be a rate"),
         ([*BOTH, "--overhead", "docsys"], "overhead = 'docsys': docsys: must be one of"),
@@ -132,6 +142,30 @@ def test_a_load_with_other_rates_changes_them_in_place(machine):
         "tc qdisc replace dev ifb4eth0 root handle 6d66: cake bandwidth 95000000bit",
         "tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 9000000bit",
     ]
+
+
+def test_a_change_in_place_names_all_that_a_first_load_names(machine):
+    """A replace with the same handle changes what it names only: all of it is named, every time."""
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake(isolation=flow, interval=0.3, target=0.015)", "--no-nat").status == 0
+    cake_is_there(machine)
+    done = len(machine.calls())
+    assert mayfly_here("qdisc", *BOTH, "-d", "cake", "--buffer", "200").status == 0
+    in_place = machine.calls()[done:]
+    assert in_place == dry("-d", "cake", "--buffer", "200")[3:5] and all("6d66: cake" in line for line in in_place)
+
+
+def test_the_same_kind_with_other_options_is_deleted_before_it_is_made(machine):
+    """fq_codel does not shape by itself: its second load is a new one, so that nothing of the first stays."""
+    arguments = ("load", "eth0", "--rate", "5mbit", "-d")
+    assert mayfly_here("qdisc", *arguments, "fq_codel(target=0.02, flows=64)").status == 0
+    machine.answer("tc -s -j qdisc show dev eth0", [OURS | {"kind": "htb"}])
+    machine.answer("tc -s -j qdisc show dev eth0", [], after="qdisc del dev eth0 root")
+    done = len(machine.calls())
+    assert mayfly_here("qdisc", *arguments, "fq_codel").status == 0
+    calls = [call for call in machine.calls()[done:] if "show" not in call]
+    assert calls[0] == "tc qdisc del dev eth0 root"
+    assert calls[1] == "tc qdisc replace dev eth0 root handle 6d66: htb default 1"
+    assert "fq_codel limit 300 target 5000us" in calls[-1] and "flows 1024" in calls[-1]
 
 
 def test_a_load_of_another_layout_takes_the_first_one_back_before(machine):

@@ -9,12 +9,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from browser import BROWSER, FLAGS, Visit, seen_at, with_probe
+from browser import BROWSER, FLAGS, IN_BROWSER, Visit, seen_at, with_probe
 from synthetic import FAMILY, LAWS, flow_records, sample_rows, summary_of, with_users
 
 from mayfly.show.assets import FOLDER, share
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome on PATH")
+pytestmark = IN_BROWSER
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 SIZES = ((400, 800), (800, 900), (1400, 900), (1600, 900))

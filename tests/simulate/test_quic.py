@@ -4,13 +4,13 @@ import struct
 
 import polars as pl
 import pytest
+from scripted import text_of, trains_of
 
 import mayfly
 from mayfly.comparison.comparison import run
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import scenario_of
 from mayfly.simulate.recording import Recording
-from mayfly.workload.scripts import parsed, written
 
 TCP_ONLY = {
     "duration": "20s",
@@ -69,7 +69,7 @@ def test_under_loss_objects_on_streams_of_their_own_come_sooner():
 
 def test_scripts_with_streams_are_read_and_written():
     text = "up 800 streams 400,400 | wait 20ms | down 21010 streams 1005,20005"
-    assert written(parsed(text)) == text
+    assert text_of(trains_of(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_scripts_with_streams_are_read_and_written():
 )
 def test_streams_that_make_no_train_are_refused(text, reason):
     with pytest.raises(MayflyError) as refused:
-        parsed(text)
-    assert str(refused.value) == f"'{text}': {reason}"
+        trains_of(text)
+    assert str(refused.value) == f"row 1: script: '{text}': {reason}"
 
 
 def test_streams_over_tcp_are_refused():

@@ -128,6 +128,30 @@ def segments(path):
         yield struct.unpack_from("!H", tcp)[0], frame[15] & 3, ace, total - 20 - size, counts
 
 
+@pytest.mark.parametrize(("ecn", "option_bytes"), [("off", 0), ("classic", 0), ("accurate", 12), ("l4s", 12)])
+def test_the_option_of_accurate_ecn_comes_out_of_the_payload(tmp_path, ecn, option_bytes):
+    changed = {"tcp.preset": "linux", "tcp.header": 40, "tcp.ecn": ecn}
+    scenario = load_scenario("whatif", {"network.rate": "4mbit", "network.buffer": 500, "duration": 60} | changed)
+    flows = flow_list(pl.DataFrame({"start_s": [0.0], "size_bytes": [1_000_000], "direction": ["down"]}))
+    path = tmp_path / "run.pcap"
+    records = run(scenario, "codel", flows, recording=Recording(path, "server")).records
+    data, at, lengths, advertised = path.read_bytes(), 24, [], set()
+    while at < len(data):
+        length = struct.unpack_from("<I", data, at + 8)[0]
+        frame, at = data[at + 16 : at + 16 + length], at + 16 + length
+        lengths.append(struct.unpack_from("!H", frame, 16)[0])
+        if frame[47] & 2:
+            assert frame[54:56] == b"\x02\x04"
+            advertised.add(struct.unpack_from("!H", frame, 56)[0])
+    # 1448 bytes with timestamps; in every data segment but the last, as Linux 7.2 sends them.
+    assert max(lengths) == 1500 and advertised == {1460}
+    assert max(one[3] for one in segments(path)) == 1448 - option_bytes
+    full = 1_000_000 // (1448 - option_bytes)
+    assert sum(length == 1500 for length in lengths) == full + records["retransmits"][0]
+    # The same is sent alone, for the slowdown.
+    assert records["slowdown"][0] == pytest.approx(1, abs=0.3)
+
+
 @pytest.mark.parametrize("timestamps", [False, True])
 def test_accurate_ecn_of_linux_is_in_the_headers(tmp_path, timestamps):
     changed = {"tcp.recovery": "linux", "tcp.tick": "1ms", "tcp.ecn": "accurate", "tcp.timestamps": timestamps}

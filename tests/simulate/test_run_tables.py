@@ -12,7 +12,7 @@ from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate import columns
 from mayfly.simulate.network.dumbbell import hosts
 from mayfly.simulate.tables import FLOWS, SAMPLES
-from mayfly.workload.lists import flow_list
+from mayfly.workload.lists import flow_list, in_text
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "tables.md"
 
@@ -66,7 +66,8 @@ def test_the_records_have_the_declared_columns_and_types(result):
     assert set(in_cell.columns) == names - SCRIPTED - {"bursts"}
     for name, dtype in FLOWS.schema.items():
         if name not in SCRIPTED and name in names:
-            assert (in_cell if name in OF_CELLS else result.records).schema[name] == dtype, name
+            records = in_text(in_cell if name in OF_CELLS else result.records)
+            assert records.schema[name] == dtype, name
 
 
 def test_only_columns_marked_so_hold_nulls(result):
@@ -87,7 +88,7 @@ def test_the_samples_have_the_declared_columns_and_types(result):
 def test_files_hold_what_the_tables_hold(result, tmp_path):
     files = result.write(tmp_path / "out", report=False)
     assert {Path(path).name for path in files.values()} == {path.name for path in (tmp_path / "out").iterdir()}
-    for name, table in (("flows", result.records), ("samples", result.samples)):
+    for name, table in (("flows", in_text(result.records)), ("samples", result.samples)):
         found = pl.read_parquet(files[name])
         assert found.schema == table.schema
         assert found.equals(table)
@@ -117,6 +118,8 @@ def test_the_summary_has_the_documented_keys(result, tmp_path):
     # What the run has no traffic for is null and has no keys.
     absent = [f"disciplines.users.{name}." for name, value in users.items() if value is None]
     absent += ["transport.other."]
+    assert summary["recommendation"]["commands"] is None
+    absent += ["recommendation.commands."]
     assert summary["transport"]["other"] is None and "disciplines.users.ping." in absent
     documented_keys = {key for key in documented_keys if not key.startswith(tuple(absent))}
     assert documented_keys <= found

@@ -79,6 +79,7 @@ def test_words_are_those_of_the_section(schema):
 
 
 def test_rules_of_the_congestion_window_are_those_of_the_native_module_in_its_order(schema):
+    assert list(RULES) == [word["const"] for word in schema["$defs"]["Congestion"]["oneOf"]]
     assert {"aimd", "cubic", "bbr"} <= set(RULES) and len(RULES) == len(set(RULES))
     assert Tcp().congestion == "aimd" and [Tcp(congestion=rule, recovery="sack").congestion for rule in RULES] == [
         *RULES

@@ -1,5 +1,7 @@
 """What CI runs of the slow lane: a quarter per submission, and the four quarters are the lane."""
 
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -66,6 +68,46 @@ def test_a_turn_that_nobody_takes_comes_with_every_25_commits(checkout):
         commit(checkout, 25)
         seen.append(part(checkout))
     assert len(set(seen[:4])) == 4 and seen[4] == seen[0]
+
+
+def lane(folder, *paths, command="echo ran"):
+    """What ``.ci/lane`` says, and its status."""
+    done = subprocess.run(
+        [ROOT / ".ci" / "lane", "name", *paths, "--", "sh", "-c", command],
+        cwd=folder,
+        env=os.environ | {"LANE_CACHE": str(folder / ".git" / "cache")},
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.strip() if done.returncode == 0 else done.returncode
+
+
+def test_a_lane_is_skipped_where_it_passed_with_the_same_files(checkout):
+    (checkout / "a").write_text("1")
+    git(checkout, "add", "--all")
+    git(checkout, "commit", "--quiet", "--message", "a")
+    assert lane(checkout, "a", command="exit 3") == 3
+    assert lane(checkout, "a") == "ran"
+    assert lane(checkout, "a").startswith("lane name: passed before with the same a")
+    # Another command, and other inputs, are another lane; a commit elsewhere is none.
+    assert lane(checkout, "a", command="echo ran again") == "ran again"
+    assert lane(checkout, "a", ".ci") == "ran"
+    take_a_turn(checkout, 9)
+    assert lane(checkout, "a").startswith("lane name: passed before")
+    assert lane(checkout, "a", ".ci") == "ran"
+    (checkout / "a").write_text("2")
+    assert lane(checkout, "a") == lane(checkout, "a") == "ran"
+    git(checkout, "commit", "--quiet", "--all", "--message", "b")
+    assert lane(checkout, "a") == "ran"
+    assert lane(checkout, "a", "absent") == 2
+
+
+def test_the_inputs_of_lanes_are_committed():
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8").replace("\\\n", " ")
+    lanes = re.findall(r"\.ci/lane \S+ (.*?) -- ", text)
+    assert len(lanes) == 2
+    for path in {path for paths in lanes for path in paths.split()}:
+        assert git(ROOT, "ls-files", "--", path), path
 
 
 @pytest.mark.slow

@@ -7,11 +7,22 @@ from rust_imports import circles, imports
 
 CRATES = Path(__file__).parents[2] / "crates"
 
+KNOWN = {"netsim": [("out/records", "app/stream")]}
+"""Imports that close a circle, by crate: each is to be removed, there and here."""
+
 
 @pytest.mark.parametrize("crate", sorted(folder.name for folder in CRATES.iterdir() if (folder / "src").is_dir()))
 def test_there_is_no_circle(crate):
     graph = imports(CRATES / crate / "src")
-    assert graph and circles(graph) == []
+    assert graph
+    known = [(file, other) for file, other in KNOWN.get(crate, []) if other in graph.get(file, ())]
+    for file, other in known:
+        graph[file].discard(other)
+    assert circles(graph) == []
+    for file, other in known:
+        graph[file].add(other)
+        assert circles(graph), f"{file} imports {other} in no circle: no longer to be listed here"
+        graph[file].discard(other)
 
 
 def test_circles_are_found(tmp_path):
@@ -21,5 +32,28 @@ def test_circles_are_found(tmp_path):
     (tmp_path / "b" / "mod.rs").write_text("pub mod c;\n")
     (tmp_path / "b" / "c.rs").write_text("// use crate::nothing;\nuse crate::{a, b};\n#[cfg(test)]\nmod tests {\n}\n")
     graph = imports(tmp_path)
-    assert graph == {"lib": set(), "a": {"b/c"}, "b": set(), "b/c": {"a", "b"}}
+    assert graph == {"lib": set(), "a": {"b/c"}, "b": set(), "b/c": {"a"}}
     assert circles(graph) == [["a", "b/c"]]
+
+
+def test_a_circle_through_the_child_of_a_module_is_found(tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "lib.rs").write_text("mod settings;\nmod rules;\n")
+    (tmp_path / "settings.rs").write_text("use crate::rules::Congestion;\n")
+    (tmp_path / "rules" / "mod.rs").write_text("mod rule;\nuse rule::{Rule, Traits};\npub struct Congestion;\n")
+    (tmp_path / "rules" / "rule.rs").write_text("use super::Congestion;\nuse crate::settings::EcnMode;\n")
+    graph = imports(tmp_path)
+    assert graph == {"lib": set(), "settings": {"rules"}, "rules": {"rules/rule"}, "rules/rule": {"settings"}}
+    assert circles(graph) == [["rules", "rules/rule", "settings"]]
+
+
+def test_a_name_that_is_handed_on_leads_to_its_file(tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "lib.rs").write_text("mod a;\nmod b;\n")
+    (tmp_path / "a.rs").write_text("use crate::b::{Thing, self};\npub fn f() -> crate::b::Other { Thing }\n")
+    (tmp_path / "b" / "mod.rs").write_text("mod c;\npub(crate) use c::{Thing, inner::Other as Other};\n")
+    (tmp_path / "b" / "c.rs").write_text("use self::inner::Deep;\nmod inner;\n")
+    (tmp_path / "b" / "c").mkdir()
+    (tmp_path / "b" / "c" / "inner.rs").write_text("use super::super::Own;\n")
+    graph = imports(tmp_path)
+    assert graph == {"lib": set(), "a": {"b", "b/c", "b/c/inner"}, "b": set(), "b/c": {"b/c/inner"}, "b/c/inner": set()}

@@ -81,9 +81,28 @@ def test_comments_a_byte_order_mark_and_more_columns_are_taken(tmp_path):
     assert len(read_provider(nodes, devices).tree.circuit) == 1
 
 
+def test_heads_of_libreqos_1_2_have_no_unit(tmp_path):
+    devices = [device(1, "AP_A", "100.64.0.1")]
+    found = read_provider(*written(tmp_path, devices))
+    other = tmp_path / "other"
+    other.mkdir()
+    heads = [column.removesuffix(" Mbps") for column in COLUMNS]
+    assert read_provider(*written(other, devices, heads=heads)).tree == found.tree
+    # Where both are there, the one with its unit counts.
+    both = [*COLUMNS, "Download Max"]
+    assert read_provider(*written(other, [[*devices[0], 7]], heads=both)).tree == found.tree
+
+
+def test_commas_behind_the_last_cell_are_nothing(tmp_path):
+    found = read_provider(*written(tmp_path, [[*device(1, "AP_A", "100.64.0.1"), "", ""]]))
+    assert [circuit.name for circuit in found.tree.circuit] == ["circuit 1"]
+
+
 @pytest.mark.parametrize(
     ("devices", "message"),
     [
+        ([device(1, "AP_A")[:-2]], "line 2: 7 cells, the header has 9: must be as many"),
+        ([device(1, "AP_A"), [*device(2, "AP_A"), "more"]], "line 3: 10 cells, the header has 9: must be as many"),
         ([], "ShapedDevices.csv: no list of devices: it has none"),
         ([device(1, "AP_B")], "line 2: Parent Node = 'AP_B': must be a node of the network file; did you mean AP_A?"),
         ([["", "", "AP_A", "", "", 1, 1, 2, 2]], "line 2: must have a Circuit ID"),

@@ -11,6 +11,7 @@ import pytest
 from mayfly.errors import MayflyError
 from mayfly.workload import capture
 from mayfly.workload.lists import flow_list
+from mayfly.workload.sides import near_side
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "pcap"
 
@@ -159,7 +160,7 @@ def test_direction_follows_the_given_internal_side(opener, responder, direction)
 )
 def test_the_internal_side_is_private_or_opens(pairs, internal):
     frame = table(*(row(opener=opener, responder=responder) for opener, responder in pairs))
-    assert capture.internal_hosts(frame) == internal
+    assert sorted(near_side(frame).hosts) == internal
 
 
 @pytest.mark.parametrize("cidr", ["", "10.0.0.0/33", "10.0.0.1/8", "office"])
@@ -235,7 +236,8 @@ class TestFiles:
         ("content", "message"),
         [
             (b"", "empty file, not a capture"),
-            (b"start_s,size\n", "not a capture: found text starting"),
+            (b"start_s,size\n", "not a capture: found a flow list of Mayfly (use it with compare --flows)"),
+            (b"some, words\n", "not a capture: found text starting"),
             (None, "No such file"),
         ],
     )

@@ -5,6 +5,7 @@ import ipaddress
 import numpy as np
 import polars as pl
 import pytest
+from scripted import texts
 
 import mayfly
 from mayfly.comparison.replay import replay_of, run_replay
@@ -77,7 +78,7 @@ def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline
 
 def waits_ms(flows):
     """Think times of the servers in scripts of a request and an answer."""
-    trains = [scripts.parsed(text) for text in flows["script"].drop_nulls()]
+    trains = [scripts.trains(script) for script in flows["script"].drop_nulls().to_list()]
     return np.array([own[1].wait_ns * 1e-6 for own in trains if (len(own) >= 2 and not own[1].done) or len(own) == 2])
 
 
@@ -128,6 +129,6 @@ def test_a_train_of_the_application_keeps_its_pace_and_one_of_the_link_does_not(
     flows = flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender")))
     _, path = captured(tmp_path, flows, "fifo")
     found = replay_of(path, "10mbit/2mbit", "200/60", internal=["10.2.0.0/16"]).flows.sort("start_s")
-    first, *others = found["script"].drop_nulls().to_list()
+    first, *others = texts(found.filter(pl.col("script").is_not_null()))
     assert "pace" in first or first.count("wait") > 20
     assert not any("pace" in text for text in others)

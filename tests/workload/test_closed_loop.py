@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import text_of, trains_of
 
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
-from mayfly.workload import scripts
 from mayfly.workload.closed_loop import LASTED, LONGEST_TASK_S, LONGEST_THINK_S, closed
 from mayfly.workload.lists import flow_list
 
@@ -90,13 +90,12 @@ def test_who_waits_for_a_script_that_is_done_waits_for_its_last_train(done):
 
 def test_a_script_that_is_done_is_written_as_it_is_read():
     text = "up 400 | wait 20ms | down 14600 | done"
-    trains = scripts.parsed(text)
-    assert [train.done for train in trains] == [False, True] and scripts.written(trains) == text
+    trains = trains_of(text)
+    assert [train.done for train in trains] == [False, True] and text_of(trains) == text
     with pytest.raises(MayflyError, match="'done': must be"):
-        scripts.parsed("done")
+        trains_of("done")
     with pytest.raises(MayflyError, match="'done': must be"):
-        scripts.parsed("up 1 | done | down 1")
-    assert scripts.native(flows_of("up 400 | down 1", done=True))["done"].tolist() == [0]
+        trains_of("up 1 | done | down 1")
 
 
 def test_a_stage_is_told_once_when_a_done_script_gives_up():

@@ -25,7 +25,7 @@ pytest.importorskip("mayfly._native", reason="the compiled module is not built")
         ({"window_s": -1.0}, "window_s = -1.0: must be 0 to 60"),
         ({"window_s": float("nan")}, "window_s = nan: must be 0 to 60"),
         ({"duplicate_s": 61.0}, "duplicate_s = 61.0: must be 0 to 60"),
-        ({"duplicates": "some"}, "duplicates = 'some': must be keep, taps or all"),
+        ({"duplicates": "some"}, "duplicates = 'some': must be auto, keep, leave-out, taps or all"),
         ({"initial_window": 1001}, "initial_window = 1001: must be 1 to 1000"),
         ({"max_trains": -1}, "max_trains = -1: must be 0 to 4294967294"),
     ],
@@ -140,7 +140,7 @@ def test_another_file_or_version_is_refused_in_one_line(tmp_path):
     (tmp_path / "text.parquet").write_text("start_s")
     for name, message in (
         ("other", "not a connection table"),
-        ("old", "connection table of schema 1, must be 2: read the capture again"),
+        ("old", "connection table of schema 1, must be 3: read the capture again"),
         ("text", ""),
         ("missing", ""),
     ):

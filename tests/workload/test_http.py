@@ -10,15 +10,15 @@ from mayfly.errors import MayflyError
 from mayfly.metrics.pages import page_rows
 from mayfly.scenario.scenario import scenario_of
 from mayfly.workload.lists import flow_list
-from mayfly.workload.scripts import parsed
+from mayfly.workload.scripts import Train, column, trains
 from mayfly.workload.sources.http import FRAME_BYTES, FRAME_HEADER_BYTES, Http, frame_ends, http_flows, page_scripts
 from mayfly.workload.sources.web import Web
 
 SIZES = [1000, 2000, 3000, 40_000, 5]
 
 
-def payload(scripts: list[str], direction: str) -> int:
-    return sum(train.size_bytes for text in scripts for train in parsed(text) if train.direction == direction)
+def payload(scripts: list[list[Train]], direction: str) -> int:
+    return sum(train.size_bytes for script in scripts for train in script if train.up == (direction == "up"))
 
 
 @pytest.mark.parametrize("connections", [1, 2, 4, 5, 9])
@@ -26,8 +26,8 @@ def test_every_object_is_asked_for_once_and_answered_whatever_the_connections(co
     scripts = page_scripts(Http(connections=connections), SIZES)
     assert len(scripts) == min(connections, len(SIZES))
     assert payload(scripts, "up") == 400 * len(SIZES) and payload(scripts, "down") == sum(SIZES)
-    for text in scripts:
-        assert [train.direction for train in parsed(text)[::2]] == ["up"] * (len(parsed(text)) // 2)
+    for script in scripts:
+        assert [train.up for train in script[::2]] == [True] * (len(script) // 2)
 
 
 def test_multiplexed_answers_cost_a_header_per_frame():
@@ -54,8 +54,8 @@ def test_objects_of_both_versions_are_told_beside_their_page():
     # Ten objects of a packet and one of 400 kB: with HTTP/2 the small ones come in the first round of frames.
     sizes = [400_000, *[1_000] * 10]
     for version, connections in (("1.1", 1), ("2", 1)):
-        texts = page_scripts(Http(version=version, connections=connections), sizes)
-        flows = pl.DataFrame({"start_s": 1.0, "script": texts, "stage": 0})
+        scripts = column(page_scripts(Http(version=version, connections=connections), sizes))
+        flows = pl.DataFrame({"start_s": 1.0, "script": scripts, "stage": 0})
         scenario = mayfly.load_scenario("wired", {"duration": "60s"})
         (row,) = mayfly.compare(scenario, "fifo", flows).summary["disciplines"][0]["pages"]
         objects = row["objects"]
@@ -81,7 +81,7 @@ def test_pages_of_both_versions_have_the_same_objects():
     )
     assert first["stage"].unique().sort().equals(second["stage"].unique().sort())
     assert second.height == second["stage"].n_unique() < first.height
-    requests = [payload(frame["script"].to_list(), "up") for frame in (first, second)]
+    requests = [payload([*map(trains, frame["script"].to_list())], "up") for frame in (first, second)]
     assert requests[0] == requests[1]
     # Connections of a page start together, when the page before was read.
     assert first.group_by("stage").agg(pl.col("start_s", "after").n_unique())["start_s"].max() == 1
@@ -133,7 +133,7 @@ def test_what_no_server_does_is_refused(values, message):
 
 def test_every_object_of_http_3_has_a_stream_for_its_request_and_its_answer():
     (script,) = page_scripts(Http(version="3"), SIZES)
-    requests, answers = parsed(script)
+    requests, answers = script
     assert (requests.streams, answers.streams, answers.wait_ns) == (True, True, 20_000_000)
     assert requests.parts == tuple(400 * count for count in range(1, 6))
     assert answers.parts[-1] == answers.size_bytes == sum(SIZES) + 5 * len(SIZES)

@@ -6,18 +6,19 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scripted import text_of, trains_of
 
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.workload.lists import flow_list, read_flows, write_flows
-from mayfly.workload.scripts import Train, parsed, written
+from mayfly.workload.scripts import Train, column
 
 PAGE = "up 400 | wait 20ms | down 14600 pace 1ms | wait 2s | up 300 | down 5"
 
 trains = st.lists(
     st.builds(
         Train,
-        st.sampled_from(["up", "down"]),
+        st.booleans(),
         st.integers(1, 2**30),
         st.integers(0, 86_400 * 10**9),
         st.integers(0, 10**9),
@@ -33,11 +34,11 @@ trains = st.lists(
 
 @given(trains)
 def test_what_is_written_is_read_as_it_was(script):
-    assert parsed(written(script)) == script
+    assert trains_of(text_of(script)) == script
 
 
 def test_times_take_units_and_decimals():
-    script = parsed("  up 1|wait 1.5ms |down  2 pace 250ns| wait 0.25 s|up 3  ")
+    script = trains_of("  up 1|wait 1.5ms |down  2 pace 250ns| wait 0.25 s|up 3  ")
     assert [(train.wait_ns, train.pace_ns) for train in script] == [(0, 0), (1_500_000, 250), (250_000_000, 0)]
 
 
@@ -63,8 +64,28 @@ def test_times_take_units_and_decimals():
 )
 def test_what_is_none_is_refused(text, message):
     with pytest.raises(MayflyError, match=message) as refused:
-        parsed(text)
+        trains_of(text)
     assert "\n" not in str(refused.value)
+
+
+def test_trains_that_are_no_text_are_checked_as_text_is():
+    sizes = pl.DataFrame({"start_s": [0.0, 0.0], "size_bytes": [9, None]})
+    for train, told in (
+        (Train(True, 0), "flow list: row 2: script: 'up 0': must be from 1 to 2^40 bytes"),
+        (Train(False, 5, wait_ns=90_000 * 10**9), "'wait 90000000000000ns': must be at most a day"),
+        (Train(False, 5, parts=(6,)), "'down 5 parts 6': part 6: must be from 1 to 5 bytes"),
+        (Train(False, -5), "script: field size_bytes is -5 in a row: must be at least 0"),
+    ):
+        with pytest.raises(MayflyError) as caught:
+            flow_list(sizes.with_columns(column([None, [train]])))
+        assert told in str(caught.value) and "\n" not in str(caught.value)
+    lists = pl.DataFrame({"start_s": [0.0], "script": [[{"size_bytes": 5}]]})
+    with pytest.raises(MayflyError, match="flow list: script: field up is missing"):
+        flow_list(lists)
+    few = lists.with_columns(script=pl.Series([[{"up": True, "size_bytes": 5}]]))
+    assert flow_list(few).equals(flow_list(lists.with_columns(script=pl.lit("up 5"))))
+    with pytest.raises(MayflyError, match="row 1: script = up 5: must be empty unless protocol is tcp"):
+        flow_list(few.with_columns(protocol=pl.lit("udp"), rate_bps=1e6))
 
 
 def test_a_script_fills_in_size_and_opener():
@@ -141,3 +162,9 @@ def test_a_page_is_a_stage_of_scripts():
     )
     records = mayfly.run("wired", "fifo", flows).records.sort("flow_id")
     assert records["start_s"][2] == pytest.approx(records["finish_s"][:2].max() + 1.0, abs=1e-9)
+
+
+def test_structs_without_a_direction_and_lists_of_nothing_are_refused():
+    for rows, match in (([[{"up": None, "size_bytes": 4}]], "up is null"), ([[]], "script")):
+        with pytest.raises(MayflyError, match=match):
+            flow_list(pl.DataFrame({"start_s": [0.0], "script": rows}))

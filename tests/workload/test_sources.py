@@ -10,7 +10,7 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 from mayfly.workload.arrivals import stream
-from mayfly.workload.bursts import parsed
+from mayfly.workload.lists import in_text
 from mayfly.workload.mix import offered, synthetic
 from mayfly.workload.sources.cbr import Cbr
 from mayfly.workload.sources.datagrams import places
@@ -24,21 +24,21 @@ from mayfly.workload.sources.vbr import Vbr
 def test_on_off_flows_of_a_set_in_step_are_on_together():
     flows = synthetic(sources=[OnOff(rate_bps=1e6, on_s=20, off_s=20, flows=6)], duration_s=320.0)
     assert flows["start_s"].to_list() == [0.0] * 6
-    bursts = parsed(flows["bursts"]).filter(row=0)
+    bursts = flows["bursts"][0].struct.unnest()
     assert bursts["at_ns"].to_list() == [40 * 10**9 * k for k in range(8)]
     assert bursts["packets"].unique().to_list() == [2500]
     assert bursts["gap_ns"].unique().to_list() == [8_000_000]
-    assert flows["bursts"].n_unique() == 1
+    assert in_text(flows)["bursts"].n_unique() == 1
 
 
 def test_the_last_period_ends_with_the_flow():
-    text = OnOff(rate_bps=8000, on_s=4, off_s=1).bursts(7.0, np.random.default_rng(1))
-    assert parsed(pl.Series([text])).select("at_ns", "packets").rows() == [(0, 4), (5 * 10**9, 2)]
+    bursts = OnOff(rate_bps=8000, on_s=4, off_s=1).bursts(7.0, np.random.default_rng(1))
+    assert bursts.struct.unnest().select("at_ns", "packets").rows() == [(0, 4), (5 * 10**9, 2)]
 
 
 def test_exponential_periods_have_their_means():
-    text = OnOff(rate_bps=8e6, on_s=2, off_s=3, periods="exponential").bursts(50_000.0, stream(1, "x"))
-    bursts = parsed(pl.Series([text]))
+    drawn = OnOff(rate_bps=8e6, on_s=2, off_s=3, periods="exponential").bursts(50_000.0, stream(1, "x"))
+    bursts = drawn.struct.unnest()
     n = bursts.height
     on_s = bursts["packets"].to_numpy() * 1e-3
     # A period is rounded up to whole packets of 1 ms; four standard deviations.
@@ -49,14 +49,14 @@ def test_exponential_periods_have_their_means():
 def test_variable_rates_lie_in_their_bounds_and_keep_their_mean():
     source = Vbr(flows=16, period_min_s=0.1, period_max_s=1.0)
     flows = synthetic(sources=[source], duration_s=2000.0)
-    bursts = parsed(flows["bursts"])
+    bursts = flows["bursts"].explode().struct.unnest()
     rates = 8000 / (bursts["gap_ns"].to_numpy() * 1e-9)
     many = bursts["packets"].to_numpy() > 1
     assert rates[many].min() >= 0.5e6 * (1 - 1e-6) and rates[many].max() <= 1.5e6 * (1 + 1e-6)
     # Uniform on 0.5 to 1.5 Mb/s: variance 1/12 per period, weighted by lengths (mean square over squared mean 1.223).
     error = math.sqrt(1 / 12 * 1.223 / (16 * 2000 / 0.55))
     assert abs(offered(flows, span_s=2000.0)["down"]["mbps"] / 16 - 1) < 4 * error + 16 * 8e-3 / 2000 / 16
-    assert flows["bursts"].n_unique() == 16
+    assert in_text(flows)["bursts"].n_unique() == 16
 
 
 def test_a_trace_is_replayed_from_its_first_packet(tmp_path):
@@ -64,7 +64,7 @@ def test_a_trace_is_replayed_from_its_first_packet(tmp_path):
     file.write_text("time_s,bytes\n100.5,200\n100.5,1000\n103,40\n")
     flows = synthetic(sources=[Replay(file=file, start_s=2.0, stop_s=4.0)], duration_s=10.0)
     assert flows["start_s"].to_list() == [2.0]
-    assert flows["bursts"].to_list() == ["0:200 0:1000"]
+    assert in_text(flows)["bursts"].to_list() == ["0:200 0:1000"]
     for text, told in [
         ("", "not a trace"),
         ("time_s,size\n1,2\n", "not a trace with the columns time_s and bytes"),

@@ -19,6 +19,15 @@ pub struct Tap {
     pub duplicates: u64,
 }
 
+/// IP packets of one protocol, summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// How many.
+    pub packets: u64,
+    /// Their length, IP header included.
+    pub bytes: u64,
+}
+
 /// Connections that nobody answered, summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unanswered {
@@ -43,6 +52,8 @@ pub struct Counts {
     pub packets: u64,
     /// Of these, those in the connection table.
     pub decoded: u64,
+    /// Packets that are copies of one before, left out or not: those left out are skipped as such.
+    pub copies: u64,
     /// Connections evicted because of the limit; their packets are in `decoded`.
     pub evicted: u64,
     /// Of these, those in which one end never sent a packet, their packets and the bytes of these: scans and floods.
@@ -63,12 +74,18 @@ pub struct Counts {
     pub volumes_left_out: u64,
     /// Packets of link types that are not decoded, by type.
     pub link_types: BTreeMap<i32, u64>,
+    /// Packets of IP protocols that are not decoded, by protocol number; of tunnels that were entered, those inside.
+    pub other_protocols: BTreeMap<u8, Carried>,
     /// Where packets were captured, in the order of first packets.
     pub taps: Vec<Tap>,
+    /// Their names, of those that have one.
+    pub names: Vec<Option<String>>,
     /// Clock of each file beside the first one's; zeros when not estimated, empty when not read from files.
     pub clocks: Vec<Clock>,
     /// A file ends inside a record, or its framing breaks so that the rest cannot be read.
     pub truncated: bool,
+    /// A pcap file says that its times are in microseconds, and has nanoseconds: they were read as these.
+    pub nanoseconds: bool,
     /// Whoever looked on ended the reading here: there are more packets.
     pub stopped: bool,
     /// Time of the first packet in the file, nanoseconds since 1970; where packets were put into order, the earliest.
@@ -97,6 +114,7 @@ impl Counts {
     /// Adds a tap; returns its number.
     pub(crate) fn add_tap(&mut self, tap: Tap) -> u32 {
         self.taps.push(tap);
+        self.names.push(None);
         (self.taps.len() - 1) as u32
     }
 
@@ -111,12 +129,17 @@ impl Counts {
         self.skipped[reason as usize] += 1;
     }
 
-    /// A frame that was not decoded.
+    /// A frame that was not decoded; `other` is the protocol and the length of its IP packet where that is why.
     #[cold]
-    pub(crate) fn skip_frame(&mut self, reason: Skip, link_type: i32) {
+    pub(crate) fn skip_frame(&mut self, reason: Skip, link_type: i32, other: (u8, u64)) {
         self.skip(reason);
         if reason == Skip::LinkType {
             *self.link_types.entry(link_type).or_default() += 1;
+        }
+        if reason == Skip::Other {
+            let of = self.other_protocols.entry(other.0).or_default();
+            of.packets += 1;
+            of.bytes = of.bytes.saturating_add(other.1);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::decode::decoder::Decoder;
+use crate::decode::decoder::{Decoder, Identities};
 use crate::error::CaptureError;
 use crate::read::merge::Source;
 use crate::read::reader::{Item, Reader};
@@ -43,6 +43,7 @@ pub(crate) fn open(path: &Path, read: &Arc<AtomicU64>) -> Result<Reader<Bytes>, 
 pub(crate) fn series(
     paths: &[impl AsRef<Path>],
     tunnels: bool,
+    identities: Identities,
     read: &Arc<AtomicU64>,
 ) -> Result<Source<'static, Bytes>, CaptureError> {
     let ignored = Arc::new(AtomicU64::new(0));
@@ -67,7 +68,7 @@ pub(crate) fn series(
         place += 1;
         at_place(place)
     };
-    Ok(Source::of(reader, Decoder::with(tunnels, None), 0, name, 0).followed_by(next_ns, following))
+    Ok(Source::of(reader, Decoder::identifying(tunnels, identities), 0, name, 0).followed_by(next_ns, following))
 }
 
 /// Time of the first packet that has one.

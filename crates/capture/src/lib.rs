@@ -1,8 +1,8 @@
 //! Reads packet captures (pcap, pcapng, plain, in gzip or Zstandard; several as one) into a table of TCP connections, UDP
 //! flows and ICMP exchanges, and takes each TCP transfer apart.
 //!
-//! One pass, bounded memory: one record is held at a time (at most [`MAX_BLOCK_BYTES`]) and at most
-//! [`Options::max_flows`] connections. Nothing in a file can make the reader panic; whatever it does
+//! One pass: one record is held at a time (at most [`MAX_BLOCK_BYTES`]), and of connections at most [`Options::max_flows`]
+//! that are open and [`Options::max_held`] in all. Nothing in a file can make the reader panic; whatever it does
 //! not decode is counted under a [`Skip`] reason.
 
 mod connections;
@@ -17,6 +17,7 @@ mod tabled;
 mod watch;
 
 use std::collections::hash_map::RandomState;
+use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub use connections::rtt::Samples;
 pub use connections::table::{Finished, Packet, Table};
 pub use connections::transfer::{Ideal, Train};
 pub use connections::volumes::{Volume, Volumes};
-pub use counts::{Counts, Tap, Unanswered};
+pub use counts::{Carried, Counts, Tap, Unanswered};
 pub use decode::decoder::Decoder;
 pub use decode::options::TcpOptions;
 pub use decode::segment::{Endpoint, Segment, TcpHeader, Transport};
@@ -44,6 +45,7 @@ pub use shards::split::split_files;
 pub use tabled::{Capture, Leaving};
 pub use watch::{Go, Seen, Watch};
 
+use decode::decoder::Identities;
 use files::{STDIN, name_of, open, series};
 use read::clocks;
 use read::duplicates::Sightings;
@@ -103,13 +105,16 @@ pub fn read_files_to(
         ahead = clocks::align(&samples);
         read.store(0, Ordering::Relaxed);
     }
-    let mut readers = Vec::new();
-    for (path, clock) in paths.iter().zip(&ahead) {
-        let path = path.as_ref();
-        let reader = open(path).map_err(|error| error.inside(&name_of(path)))?;
-        readers.push((reader, name_of(path), clock.ahead_ns));
-    }
-    let mut capture = read_all(readers, options, &read, watch, &mut leaving)?;
+    let readers = || {
+        let reader = |(path, clock): (&_, &Clock)| {
+            let path: &Path = AsRef::as_ref(path);
+            let reader = open(path).map_err(|error| error.inside(&name_of(path)))?;
+            Ok((reader, name_of(path), clock.ahead_ns))
+        };
+        paths.iter().zip(&ahead).map(reader).collect()
+    };
+    let again = can_be_read_again(paths);
+    let mut capture = read_all(readers, again, &for_several(options, paths.len()), &read, watch, &mut leaving)?;
     capture.counts.clocks = ahead;
     Ok(capture)
 }
@@ -122,9 +127,14 @@ fn read_series(
     leaving: &mut Option<&mut dyn Leaving>,
 ) -> Result<Option<Capture>, CaptureError> {
     let read = Arc::new(AtomicU64::new(0));
-    let source = series(paths, options.tunnels, &read)?;
-    let options = Options { window_ns: 0, duplicates: Duplicates::Keep, ..*options };
-    let mut found = read_sources(vec![source], &options, &read, watch, leaving)?;
+    let duplicates = match options.duplicates {
+        Duplicates::Taps | Duplicates::All => Duplicates::Keep,
+        other => other,
+    };
+    let options = Options { window_ns: 0, duplicates, ..*options };
+    let source = |identities| Ok(vec![series(paths, options.tunnels, identities, &read)?]);
+    let again = can_be_read_again(paths);
+    let mut found = read_sources(source, again, &options, &read, watch, leaving)?;
     if let Some(capture) = &mut found {
         capture.counts.clocks = vec![Clock::default(); paths.len()];
     }
@@ -144,7 +154,18 @@ pub fn read_file(path: &Path, options: &Options, watch: &mut dyn Watch) -> Resul
 /// # Errors
 /// As [`read_files`].
 pub fn read<R: Read>(source: R, options: &Options, watch: &mut dyn Watch) -> Result<Capture, CaptureError> {
-    read_all(vec![(Reader::open(source)?, String::new(), 0)], options, &AtomicU64::new(0), watch, &mut None)
+    let mut readers = Some(vec![(Reader::open(source)?, String::new(), 0)]);
+    let readers = || Ok(readers.take().unwrap_or_default());
+    read_all(readers, false, options, &AtomicU64::new(0), watch, &mut None)
+}
+
+/// Reads a capture that is in memory, as [`read_files`] does.
+///
+/// # Errors
+/// As [`read_files`].
+pub fn read_bytes(bytes: &[u8], options: &Options, watch: &mut dyn Watch) -> Result<Capture, CaptureError> {
+    let readers = || Ok(vec![(Reader::open(bytes)?, String::new(), 0)]);
+    read_all(readers, true, options, &AtomicU64::new(0), watch, &mut None)
 }
 
 /// Reads several captures as one, as [`read_files`] does; clocks are taken as they are.
@@ -160,28 +181,49 @@ pub fn read_merged<R: Read>(
     for source in sources {
         readers.push((Reader::open(source)?, String::new(), 0));
     }
-    read_all(readers, options, &AtomicU64::new(0), watch, &mut None)
+    let options = for_several(options, readers.len());
+    let mut readers = Some(readers);
+    let readers = || Ok(readers.take().unwrap_or_default());
+    read_all(readers, false, &options, &AtomicU64::new(0), watch, &mut None)
 }
 
+/// Options of files that are merged: packets that two of them have are left out without being counted before.
+fn for_several(options: &Options, files: usize) -> Options {
+    match options.duplicates {
+        Duplicates::Auto if files > 1 => Options { duplicates: Duplicates::Taps, ..*options },
+        _ => *options,
+    }
+}
+
+/// Whether the files are there when they are opened once more; a pipe is not.
+pub(crate) fn can_be_read_again(paths: &[impl AsRef<Path>]) -> bool {
+    let is_file = |path: &Path| path != Path::new(STDIN) && fs::metadata(path).is_ok_and(|found| found.is_file());
+    paths.iter().all(|path| is_file(path.as_ref()))
+}
+
+/// `readers` opens the files, with their names and what their clocks are ahead, for each pass.
 fn read_all<R: Read>(
-    readers: Vec<(Reader<R>, String, i64)>,
+    mut readers: impl FnMut() -> Result<Vec<(Reader<R>, String, i64)>, CaptureError>,
+    again: bool,
     options: &Options,
     read: &AtomicU64,
     watch: &mut dyn Watch,
     leaving: &mut Option<&mut dyn Leaving>,
 ) -> Result<Capture, CaptureError> {
-    let identities = (options.duplicates != Duplicates::Keep).then(RandomState::new);
-    let source = |(file, (reader, name, ahead_ns))| {
-        Source::of(reader, Decoder::with(options.tunnels, identities.clone()), file, name, ahead_ns)
+    let sources = |identities: Identities| {
+        let source = |(file, (reader, name, ahead_ns))| {
+            Source::of(reader, Decoder::identifying(options.tunnels, identities.clone()), file, name, ahead_ns)
+        };
+        Ok((0..).zip(readers()?).map(source).collect())
     };
-    let sources = (0..).zip(readers).map(source).collect();
     // Only a series overlaps.
-    read_sources(sources, options, read, watch, leaving).map(Option::unwrap_or_default)
+    read_sources(sources, again, options, read, watch, leaving).map(Option::unwrap_or_default)
 }
 
-/// None where what was taken for a series is none.
+/// None where what was taken for a series is none. `again`: `sources` gives the same packets once more.
 fn read_sources<R: Read>(
-    sources: Vec<Source<'_, R>>,
+    mut sources: impl FnMut(Identities) -> Result<Vec<Source<'static, R>>, CaptureError>,
+    again: bool,
     options: &Options,
     read: &AtomicU64,
     watch: &mut dyn Watch,
@@ -190,15 +232,25 @@ fn read_sources<R: Read>(
     if options.max_flows == 0 {
         return Err(CaptureError::MaxFlows);
     }
-    let mut merge = Merge::of(sources, options.window_ns);
-    let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns);
+    let identities = options.duplicates.identities();
+    let mut merge = Merge::of(sources(identities.clone())?, options.window_ns);
+    let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns, again);
     // Of files that are merged, times of what leaves early are not known: the first packet may come late.
-    let leaving = leaving.as_deref_mut().filter(|_| !merge.is_sorted());
-    let mut tabled = Tabled::of(options, leaving);
+    let mut tabled = Tabled::of(options, leaving.as_deref_mut().filter(|_| !merge.is_sorted()));
     let mut counts = Counts::default();
     if !pass(&mut merge, &mut sightings, read, watch, &mut counts, &mut tabled)? {
         return Ok(None);
     }
+    if again && sightings.are_too_many(counts.decoded) && !counts.stopped {
+        drop(tabled);
+        if let Some(leaving) = leaving {
+            leaving.forgets();
+        }
+        read.store(0, Ordering::Relaxed);
+        let options = Options { duplicates: Duplicates::Places, ..*options };
+        return read_sources(sources, again, &options, read, watch, leaving);
+    }
+    counts.copies = sightings.copies();
     counts.number_from(merge.is_sorted());
     Ok(Some(tabled.finish(counts)))
 }

@@ -6,9 +6,11 @@ use crate::read::duplicates::Duplicates;
 /// Limits and choices of one reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Connections held at once, at least 1, less than 1 kB each;
-    /// beyond, the one silent for longest is evicted and counted.
+    /// Connections that are open at once, at least 1; beyond, the one silent for longest is evicted and counted. A connection
+    /// that both ends closed, that was reset, or that is silent for [`QUIET_NS`](crate::QUIET_NS) does not count.
     pub max_flows: usize,
+    /// Connections held at once, open or not, at least 1, less than 1 kB each; beyond, as before.
+    pub max_held: usize,
     /// The packet inside a tunnel counts instead of the one outside.
     pub tunnels: bool,
     /// A file may be out of the order of time by this, in nanoseconds; 0 for a single file keeps its order.
@@ -40,6 +42,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             max_flows: 1_000_000,
+            max_held: usize::MAX,
             tunnels: false,
             window_ns: 0,
             duplicates: Duplicates::Keep,

@@ -29,7 +29,7 @@ fn valid_files() -> Vec<Vec<u8>> {
 }
 
 fn check(file: &[u8]) -> Option<Capture> {
-    let outcome = read(file, &Options { max_flows: 5, ..Options::default() }, &mut || true);
+    let outcome = read(file, &Options { max_flows: 3, max_held: 5, ..Options::default() }, &mut || true);
     let capture = match outcome {
         Ok(capture) => capture,
         Err(CaptureError::Io(error)) => panic!("reading memory failed: {error}"),

@@ -207,6 +207,62 @@ fn the_flow_silent_for_longest_is_evicted_and_counted() {
     assert_eq!((read.counts.evicted, read.counts.decoded), (4, 7));
 }
 
+/// A whole connection of 50 ms that both ends close; `index` chooses its client.
+fn closed(start_us: u64, index: u64) -> Vec<Frame> {
+    let client = ([10, (index >> 16) as u8, (index >> 8) as u8, index as u8], 5_000);
+    vec![
+        tcp(start_us, client, SERVER, 1, 0, SYN, 0),
+        tcp(start_us + 10_000, SERVER, client, 1, 2, SYN | ACK, 0),
+        tcp(start_us + 20_000, client, SERVER, 2, 2, ACK | FIN, 10),
+        tcp(start_us + 40_000, SERVER, client, 2, 13, ACK | FIN, 20),
+        tcp(start_us + 50_000, client, SERVER, 13, 23, ACK, 0),
+    ]
+}
+
+#[test]
+fn connections_that_are_over_do_not_count_as_open() {
+    let frames: Vec<Frame> = (0..20_000).flat_map(|index| closed(index * 60_000, index)).collect();
+    let file = pcap(&frames, 1, false, false);
+    let read = read(&file[..], &Options { max_flows: 2, ..Options::default() }, &mut || true).expect("a capture");
+    assert_eq!((read.connections.len(), read.counts.evicted), (20_000, 0));
+    assert!(read.connections.iter().all(|row| row.from_opener.packets == 3 && row.from_responder.packets == 2));
+}
+
+#[test]
+fn connections_of_one_key_do_not_count_as_open_but_for_the_latest() {
+    // Never closed: the client has gone, and begins anew after two minutes.
+    let again = |index: u64| tcp(index * 130_000_000, CLIENT, SERVER, 1_000 * index as u32, 0, SYN, 0);
+    let file = pcap(&(0..100).map(again).collect::<Vec<_>>(), 1, false, false);
+    let read = read(&file[..], &Options { max_flows: 1, ..Options::default() }, &mut || true).expect("a capture");
+    assert_eq!((read.connections.len(), read.counts.evicted), (100, 0));
+}
+
+#[test]
+fn connections_that_are_silent_for_two_minutes_make_room_and_may_go_on() {
+    let host = |index: u64| ([10, 0, (index >> 8) as u8, index as u8], 5000);
+    let mut frames: Vec<Frame> = (0..300).map(|index| udp(index * 50_000_000, host(index), SERVER, 1)).collect();
+    // The first one speaks again after hours, and then two that are open are silent for less than two minutes.
+    frames.push(udp(15_000_000_000, host(0), SERVER, 1));
+    let file = pcap(&frames, 1, false, false);
+    let read = read(&file[..], &Options { max_flows: 4, ..Options::default() }, &mut || true).expect("a capture");
+    assert_eq!((read.connections.len(), read.counts.evicted), (300, 0));
+    assert_eq!(read.connections[0].from_opener.packets, 2);
+}
+
+#[test]
+fn all_that_are_held_have_a_bound_of_their_own() {
+    let mut frames: Vec<Frame> = (0..1_000).flat_map(|index| closed(index * 60_000, index)).collect();
+    let late = |index: u8| udp(70_000_000 + u64::from(index), ([10, 9, 9, index], 7), SERVER, 1);
+    frames.extend((0..3).map(late));
+    let file = pcap(&frames, 1, false, false);
+    let options = Options { max_held: 10, ..Options::default() };
+    let read = read(&file[..], &options, &mut || true).expect("a capture");
+    assert_eq!((read.connections.len(), read.counts.evicted), (10, 993));
+    // Those that were silent for longest went, whether they were over or open.
+    assert_eq!(read.connections[0].opener.address.to_string(), "10.0.3.225");
+    assert_eq!(read.connections[9].opener.address.to_string(), "10.9.9.2");
+}
+
 /// Wants fewer connections held, so many times, from the second look on.
 struct Tight(u32);
 
@@ -239,7 +295,7 @@ fn with_those_that_left(frames: &[Frame], name: &str, watch: &mut dyn Watch) -> 
     let path = std::env::temp_dir().join(format!("mayfly-{name}-{}.pcap", std::process::id()));
     std::fs::write(&path, pcap(frames, 1, false, false)).expect("a file");
     let mut left = Left::default();
-    let options = Options { max_flows: 5_000, ..Options::default() };
+    let options = Options { max_held: 5_000, ..Options::default() };
     let read = read_files_to(std::slice::from_ref(&path), &options, watch, Some(&mut left)).expect("a capture");
     std::fs::remove_file(&path).expect("removed");
     let mut rows = left.0;

@@ -159,6 +159,18 @@ fn ipv6_extension_headers_are_walked() {
     assert_eq!((connection.from_opener.payload_bytes, connection.from_opener.wire_bytes), (100, 168));
 }
 
+/// IPv6 of BIG TCP in Linux 7.2: a length of 0 without a hop-by-hop option; the frame tells the length.
+#[test]
+fn super_segments_of_ipv6_have_the_length_of_their_frame() {
+    let body = [tcp_header((CLIENT.1, SERVER.1), 1, 0, ACK), vec![0; 198_504]].concat();
+    let mut packet = ipv6(6, &body, 96);
+    packet[4..6].fill(0);
+    let mut frame = at(0, ethernet(0x86dd, &packet));
+    frame.captured = 96;
+    let side = read_frames(&[frame]).connections[0].from_opener.clone();
+    assert_eq!((side.payload_bytes, side.wire_bytes), (198_504, 198_564));
+}
+
 #[test]
 fn a_file_cut_anywhere_gives_what_was_whole() {
     for file in [pcap(&exchange(), 1, false, false), pcapng(&exchange(), 1, true, 6, 0)] {
@@ -211,33 +223,118 @@ fn pcapng_packets_without_interface_or_time_are_counted() {
 
 #[test]
 fn what_is_no_capture_is_refused_in_one_line() {
-    let cases: [(&[u8], &str); 5] = [
-        (b"", "empty file, not a capture"),
+    let expected = ", expected pcap or pcapng, plain or in gzip or Zstandard";
+    let mut erf = vec![0; 88];
+    (erf[8], erf[11], erf[15]) = (0x9b, 88, 60);
+    let argus = [&[0x83, 0x10, 0, 0x20, 0, 0, 0, 0, 0xe5, 0x71, 0x2d, 0xcb][..], &[0; 100]].concat();
+    let cases: [(&[u8], &str); 19] = [
+        (b"start_s,size_bytes\n", "a flow list of Mayfly (use it with compare --flows)"),
+        (b"#separator \\x09\n", "a log of Zeek (use it with compare --flows)"),
+        (b"{\"ts\":1,\"id.orig_h\":\"10.0.0.1\"}\n", "a log of Zeek (use it with compare --flows)"),
+        (b"firstSeen,duration,proto,srcAddr,srcPort\n", "NetFlow of nfdump (use it with compare --flows)"),
+        (b"ts,te,td,sa,da,sp,dp,pr\n", "NetFlow of nfdump (use it with compare --flows)"),
+        (b"[\n {\n  \"cnt\": 1,\n  \"in_packets\": 1", "NetFlow of nfdump (use it with compare --flows)"),
         (
-            b"start_s,size",
-            "not a capture: found text starting \"start_s,\", expected pcap or pcapng, plain or in gzip or Zstandard",
+            &[0x0c, 0xa5, 2, 0, 0, 1, 7, 1],
+            "NetFlow of nfcapd (write it by nfdump -r FILE -o csv; compare --flows reads that)",
         ),
+        (&argus, "records of Argus (they are not read: use the capture, or NetFlow of nfdump)"),
         (
-            b"\x00\x01\x02\x03",
-            "not a capture: found bytes 00 01 02 03, expected pcap or pcapng, plain or in gzip or Zstandard",
+            b"{\"metadata\": {\"DATA_FILENAME\": \"rrul.flent.gz\"}}",
+            "a result of flent (it has no packets: use the capture of its test)",
         ),
-        (
-            b"PK\x03\x04zip",
-            "not a capture: found a zip archive, expected pcap or pcapng, plain or in gzip or Zstandard",
-        ),
-        (
-            &[0xd4, 0xc3, 0xb2, 0xa1, 2, 0],
-            "not a capture: found a pcap header cut off after 6 bytes, expected pcap or pcapng, plain or in gzip or Zstandard",
-        ),
+        (b"words, and more", "text starting \"words, a\""),
+        (b"\x00\x01\x02\x03", "bytes 00 01 02 03"),
+        (b"PK\x03\x04zip", "a zip archive"),
+        (b"\x04\x22\x4d\x18\x64\x40\xa7", "LZ4 data (decompress it: lz4 -d)"),
+        (b"\xfd7zXZ\0", "xz data (decompress it: xz -d)"),
+        (b"BZh91AY", "bzip2 data (decompress it: bzip2 -d)"),
+        (b"snoop\0\0\0\0\0\0\x02", "a snoop capture (convert it: editcap -F pcap)"),
+        (b"GMBU\0\x02", "a Network Monitor 2 capture (convert it: editcap -F pcap)"),
+        (&erf, "records of ERF (convert it: editcap -F pcap)"),
+        (&[0xd4, 0xc3, 0xb2, 0xa1, 2, 0], "a pcap header cut off after 6 bytes"),
     ];
-    for (file, message) in cases {
-        assert_eq!(refusal(file), message);
+    assert_eq!(refusal(b""), "empty file, not a capture");
+    for (file, found) in cases {
+        assert_eq!(refusal(file), format!("not a capture: found {found}{expected}"));
     }
     assert!(refusal(&gzip(&gzip(b"x"))).contains("found gzip inside gzip"));
     assert!(refusal(&gzip(b"hello, w")).contains("inside gzip"));
     assert!(refusal(&zstd(b"hello, w", 8)).contains("text starting \"hello, w\" inside Zstandard"));
     assert!(refusal(&[0x28, 0xb5, 0x2f, 0xfd, 0xff]).contains("nothing readable inside Zstandard"));
     assert!(refusal(b"\n\r\r\nplain text").contains("broken pcapng section header"));
+}
+
+/// Some programs wrote longer record headers under the magic of others: Red Hat 6.1 24 bytes, Nokia 20, SuSE 6.3 28.
+#[test]
+fn record_headers_of_other_programs_are_named() {
+    let with = |magic: u32, extra: usize| {
+        let mut file = pcap(&[], 1, false, false);
+        file[..4].copy_from_slice(&magic.to_le_bytes());
+        for frame in exchange() {
+            let bytes = frame.bytes.len() as u32;
+            for field in [1_700_000_000, (frame.time_us % 1_000_000) as u32, bytes, bytes] {
+                file.extend(field.to_le_bytes());
+            }
+            file.extend(vec![0; extra]);
+            file.extend(&frame.bytes);
+        }
+        file
+    };
+    for (magic, extra, whose) in
+        [(0xa1b2_c3d4, 8, "Red Hat 6.1"), (0xa1b2_c3d4, 4, "Nokia"), (0xa1b2_cd34, 12, "SuSE 6.3")]
+    {
+        let found = format!("found a pcap with the record headers of {whose} (convert it: editcap -F pcap)");
+        assert!(refusal(&with(magic, extra)).contains(&found), "{}", refusal(&with(magic, extra)));
+    }
+    assert_is_exchange(&read_bytes(&with(0xa1b2_c3d4, 0)), "standard");
+    assert_is_exchange(&read_bytes(&with(0xa1b2_cd34, 8)), "modified");
+}
+
+#[test]
+fn nanoseconds_in_a_file_of_microseconds_are_read_as_such() {
+    let mut file = pcap(&exchange(), 1, false, true);
+    assert!(!read_bytes(&file).counts.nanoseconds);
+    file[..4].copy_from_slice(&0xa1b2_c3d4_u32.to_le_bytes());
+    let read = read_bytes(&file);
+    assert_is_exchange(&read, "nanoseconds");
+    assert!(read.counts.nanoseconds);
+    assert!(!read_bytes(&pcap(&exchange(), 1, false, false)).counts.nanoseconds);
+    // One number that is damaged makes no nanoseconds of the others.
+    let mut file = pcap(&exchange(), 1, false, false);
+    let second = 24 + 16 + exchange()[0].captured;
+    file[second + 4..second + 8].copy_from_slice(&2_000_000_u32.to_le_bytes());
+    let read = read_bytes(&file);
+    assert!(!read.counts.nanoseconds);
+    assert_eq!(read.connections[0].end_ns, 60_000_000);
+}
+
+/// A damaged length field does not make bytes that were not on the wire; but some programs cut packets and write what is
+/// left as the length of the frame, and there IP knows better.
+#[test]
+fn an_ip_length_beyond_the_frame_is_damage_where_the_frame_is_whole() {
+    let segment = |seq: u32| tcp(u64::from(seq), CLIENT, SERVER, seq, 0, ACK, 1448);
+    let mut damaged = segment(1449);
+    damaged.bytes[16..18].copy_from_slice(&29_492_u16.to_be_bytes());
+    let short = |seq: u32| {
+        let mut frame = segment(seq);
+        frame.bytes.truncate(200);
+        frame.captured = 200;
+        frame
+    };
+    let read = read_frames(&[segment(1), damaged, segment(2897)]);
+    assert_eq!((read.counts.packets, read.counts.decoded, read.counts.skipped(Skip::Malformed)), (3, 2, 1));
+    assert_eq!(read.connections[0].from_opener.payload_bytes, 2 * 1448);
+    // No longer than another: some programs cut the packets of some protocols.
+    let one = read_frames(&[segment(1), short(1449)]);
+    assert_eq!((one.counts.decoded, one.connections[0].from_opener.payload_bytes), (2, 2 * 1448));
+    // Nothing longer is there: cut by a program that did not write the length.
+    let cut = read_frames(&[short(1), short(1449), short(2897)]);
+    assert_eq!((cut.counts.decoded, cut.connections[0].from_opener.payload_bytes), (3, 3 * 1448));
+    // Cut by the snapshot length.
+    let mut file = pcap(&[segment(1), short(1449)], 1, false, false);
+    file[16..20].copy_from_slice(&200_u32.to_le_bytes());
+    assert_eq!(read_bytes(&file).counts.decoded, 2);
 }
 
 #[test]

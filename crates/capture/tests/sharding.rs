@@ -9,6 +9,7 @@ use wire::*;
 
 const LIMITS: Options = Options {
     max_flows: 100_000,
+    max_held: 100_000,
     tunnels: false,
     window_ns: 0,
     duplicates: capture::Duplicates::Keep,

@@ -1,8 +1,9 @@
 //! A capture as a workload: its flows follow from what the link is ([`replay`]).
 
-use metrics::{CaptureFacts, ProbeName};
+use hosts::Networks;
+use metrics::{CaptureFacts, Offering, ProbeName, Unknown};
 use netsim::Run;
-use replay::{Networks, Options, Probes, Rates, ReadOptions, Reading, Replay};
+use replay::{Options, Probes, Rates, ReadOptions, Reading, Replay};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use settings::{FlowList, Settings};
@@ -11,7 +12,7 @@ use crate::document::Document;
 use crate::drawn::Drawn;
 use crate::error::ExploreError;
 use crate::request::Request;
-use crate::workload::{Prepared, prepared};
+use crate::workload::{Of, Prepared, prepared};
 
 /// Connections, trains and packets that are read of a capture at most: some 500 MB.
 const MOST_FLOWS: usize = 300_000;
@@ -55,6 +56,7 @@ impl Captured {
                 initial_window: run.tcp.initial_window,
                 delayed_ack: run.tcp.delayed_ack > units::Time::ZERO,
                 max_flows: MOST_FLOWS,
+                max_held: MOST_FLOWS,
                 max_trains: MOST_TRAINS,
                 max_packets: MOST_PACKETS,
                 max_volumes: MOST_VOLUMES,
@@ -110,7 +112,11 @@ impl Captured {
             bursts: probed.bursts,
             classes: Vec::new(),
         };
-        prepared(run, Drawn::of(flows, probes, Some(capture)), probed.alone, request, self.reverse_same)
+        let udp = self.replay.udp();
+        let unknown =
+            Unknown { left_out_share: self.replay.left_out_share(), udp_share: udp.doubtful(), udp_text: udp.text() };
+        let of = Of { command: "whatif", span_s: list.span_s, offering: Offering::All, unknown: Some(unknown) };
+        prepared(run, Drawn::of(flows, probes, Some(capture)), probed.alone, request, self.reverse_same, of)
     }
 }
 

@@ -110,6 +110,19 @@ impl Engine {
     }
 }
 
+/// What runs over the same link come to, by the rule that the commands have too ([`metrics::recommendation`]):
+/// `questions` is a list of the key `asked` of their outcomes, JSON. Returns the recommendation, JSON; `null` where there
+/// is none.
+///
+/// # Errors
+/// No such list.
+pub fn advise(questions: &str) -> Result<String, ExploreError> {
+    let mut asked = settings::read::<Vec<metrics::Question>>(questions)?.into_iter();
+    let Some(mut first) = asked.next() else { return Ok("null".to_owned()) };
+    first.disciplines.extend(asked.flat_map(|one| one.disciplines));
+    text(&metrics::recommendation(&first))
+}
+
 impl<'a> Info<'a> {
     fn of(preset: &'a Preset) -> Info<'a> {
         let (network, flows) = (&preset.run.network, &preset.drawn.list.flows);
@@ -154,7 +167,7 @@ impl<'a> Info<'a> {
                 reverse_buffer: None,
                 rtt_s: None,
             },
-            notes: captured.replay.doubts().to_vec(),
+            notes: [captured.replay.missing(), &list.missing, captured.replay.doubts()].concat(),
             groups: Vec::new(),
         })
     }

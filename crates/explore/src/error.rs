@@ -26,6 +26,12 @@ impl From<netsim::ConfigError> for ExploreError {
     }
 }
 
+impl From<hosts::NotNetwork> for ExploreError {
+    fn from(error: hosts::NotNetwork) -> Self {
+        ExploreError(error.to_string())
+    }
+}
+
 impl From<replay::Refused> for ExploreError {
     fn from(error: replay::Refused) -> Self {
         ExploreError(error.to_string())

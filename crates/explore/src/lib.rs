@@ -4,6 +4,7 @@
 //! `web`): the same text goes in and the same text comes out, byte for byte. Nothing here depends on a clock, on a
 //! random state of the process or on the order of requests. docs/how-to/explore.md describes requests and outcomes.
 
+mod advice;
 mod attack;
 mod captured;
 mod document;
@@ -16,6 +17,6 @@ mod outcome;
 mod request;
 mod workload;
 
-pub use engine::Engine;
+pub use engine::{Engine, advise};
 pub use error::ExploreError;
 pub use request::{Attack, AttackKind, Discipline, Inside, LinkRequest, Request};

@@ -1,6 +1,6 @@
 //! What came of a run.
 
-use metrics::{Figures, Kind, Mechanism, Ran, Transfer};
+use metrics::{Figures, Kind, Mechanism, Question, Ran, Transfer};
 use netsim::{FlowRecord, FlowSpec, Output};
 use serde::Serialize;
 
@@ -26,6 +26,10 @@ pub(crate) struct Outcome<'a> {
     model: Option<Expected>,
     waits: Option<[Waiting; 2]>,
     inside: Option<Packets>,
+    /// This run, as the rule of the recommendation is asked; [`crate::advise`] takes it together with others.
+    asked: Question,
+    /// The command that switches the discipline on in front of this link; `None` where there is none.
+    load: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -228,10 +232,12 @@ impl<'a> Outcome<'a> {
         let kinds = metrics::kinds(&ran, prepared.attackers.as_slice())?;
         let idle = prepared.alone.map(|ping| metrics::idle_rtt(&prepared.run, &ping)).transpose()?.flatten();
         let transfers = metrics::transfers(&ran);
+        let figures = metrics::figures(&ran, idle)?;
+        let asked = crate::advice::question(request, prepared, &ran, &figures)?;
         Ok(Outcome {
             workload: &request.workload,
             discipline: Named { id: request.discipline.id.clone(), label: request.discipline.label() },
-            figures: metrics::figures(&ran, idle)?,
+            figures,
             attacker: Attacker::of(&ran, &kinds),
             long: Long::of(&ran, &kinds),
             link: Ways::of(prepared, output),
@@ -242,6 +248,8 @@ impl<'a> Outcome<'a> {
             model: expected(&request.discipline, &ran, &transfers),
             waits: request.inside.map(|_| [false, true].map(|up| Waiting::of(&ran, &kinds, up))),
             inside: request.inside.map(|inside| Packets::of(inside, prepared, &kinds, output)),
+            load: metrics::load(&asked),
+            asked,
         })
     }
 }

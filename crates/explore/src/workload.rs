@@ -1,6 +1,6 @@
 //! Workloads: a preset, whose flows are drawn, or a capture, whose flows follow from what the link is.
 
-use metrics::Facts;
+use metrics::{Facts, Offering, Unknown};
 use netsim::{FlowSpec, Run};
 use settings::Settings;
 use units::{BitRate, Time};
@@ -23,6 +23,21 @@ pub struct Prepared {
     pub attackers: Option<u32>,
     /// A ping alone.
     pub alone: Option<FlowSpec>,
+    /// What it is of.
+    pub of: Of,
+}
+
+/// What a run is of.
+#[derive(Clone, Debug)]
+pub struct Of {
+    /// The command that runs the same: `whatif` of a capture, `compare` of a preset.
+    pub command: &'static str,
+    /// Time over which its flows are offered, s; 0 for none.
+    pub span_s: f64,
+    /// Which of its flows are.
+    pub offering: Offering,
+    /// What the replay of a capture cannot say.
+    pub unknown: Option<Unknown>,
 }
 
 /// A preset.
@@ -74,7 +89,9 @@ impl Preset {
         }
         let alone =
             self.alone.map(|alone| FlowSpec { rtt: drawn.list.flows.first().and_then(|ping| ping.rtt), ..alone });
-        prepared(run, drawn, alone, request, self.reverse_same)
+        let of =
+            Of { command: "compare", span_s: run.duration.as_secs_f64(), offering: Offering::Begun, unknown: None };
+        prepared(run, drawn, alone, request, self.reverse_same, of)
     }
 
     fn set_rtt(&self, run: &mut Run, drawn: &mut Drawn, rtt_s: f64) -> Result<(), ExploreError> {
@@ -105,6 +122,7 @@ pub(crate) fn prepared(
     alone: Option<FlowSpec>,
     request: &Request,
     reverse_same: bool,
+    of: Of,
 ) -> Result<Prepared, ExploreError> {
     set_link(&mut run, &request.link)?;
     run.network.discipline = request.discipline.native()?;
@@ -129,7 +147,7 @@ pub(crate) fn prepared(
     run.traced = calls.map(|row| first as u32 + row).collect();
     let facts = Facts { probes: drawn.probes, groups, capture: drawn.capture, ..Facts::default() };
     let flows = drawn.list.put_into(&mut run);
-    Ok(Prepared { run, flows, facts, attackers, alone })
+    Ok(Prepared { run, flows, facts, attackers, alone, of })
 }
 
 fn set_link(run: &mut Run, link: &LinkRequest) -> Result<(), ExploreError> {

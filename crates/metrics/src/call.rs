@@ -2,12 +2,10 @@
 
 use serde::Serialize;
 
-use crate::facts::ProbeName;
+use crate::observed::Observed;
 use crate::order::mean;
 use crate::ping::UNDER_WAY_S;
-use crate::playout::{Heard, Window, jitter_s, windows};
-use crate::ran::{Ran, known};
-use crate::speech;
+use crate::playout::{Heard, Pair, Window, jitter_s, windows};
 use crate::student::student_ci95;
 
 /// Where the packets of a call come from.
@@ -53,37 +51,59 @@ pub struct Call {
     pub mos: Option<f64>,
     /// 95 % interval of it: Student's over the windows of one call, or over the calls.
     pub mos_ci95: Option<[f64; 2]>,
+    /// Whether only packets sent in busy seconds count; `None` unless synthetic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub while_busy: Option<bool>,
+    /// Mean opinion score of the whole call; `None` unless synthetic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mos_all: Option<f64>,
 }
 
 /// Ends of the scale of the E-model.
 const MOS_SCALE: [f64; 2] = [1.0, 4.5];
 
-fn way(packets: &[Heard], windows: &[Window]) -> Way {
-    let delays: Vec<Option<f64>> =
-        packets.iter().map(|packet| packet.received_s.map(|received_s| received_s - packet.sent_s)).collect();
-    let lost = delays.iter().filter(|delay| delay.is_none()).count() as f64 / delays.len() as f64;
+fn way(runs: &[Vec<Heard>], windows: &[Window]) -> Way {
+    let delays: Vec<Vec<Option<f64>>> = runs.iter().map(|run| run.iter().map(Heard::delay_s).collect()).collect();
+    let all = || delays.iter().flatten().copied();
+    let lost = all().filter(Option::is_none).count() as f64 / all().count() as f64;
     let missing = mean(windows.iter().map(|window| Some(window.missing)));
     Way {
-        delay_ms: mean(delays.iter().copied()).map(|delay_s| 1e3 * delay_s),
-        jitter_ms: jitter_s(&delays).map(|jitter_s| 1e3 * jitter_s),
+        delay_ms: mean(all()).map(|delay_s| 1e3 * delay_s),
+        jitter_ms: mean(delays.iter().map(|run| jitter_s(run))).map(|jitter_s| 1e3 * jitter_s),
         loss: Some(lost),
         late: missing.map(|missing| (missing - lost).max(0.0)),
         mos: mean(windows.iter().map(|window| Some(window.opinion()))),
     }
 }
 
-/// A call of packets in order of sending, each direction; `None` without packets in one of them.
-pub fn call(from: Origin, down: &[Heard], up: &[Heard]) -> Option<Call> {
-    if down.is_empty() || up.is_empty() {
+/// One direction, of packets in order of sending, run by run; `None` without packets.
+pub fn direction(runs: &[Vec<Heard>]) -> Option<Way> {
+    let played: Vec<Window> = runs.iter().flat_map(|run| windows(run)).collect();
+    runs.iter().any(|run| !run.is_empty()).then(|| way(runs, &played))
+}
+
+/// A call of packets in order of sending, each direction, run by run; `None` without packets in one of them.
+pub fn call(from: Origin, down: &[Vec<Heard>], up: &[Vec<Heard>]) -> Option<Call> {
+    let both = [down, up];
+    if both.iter().any(|runs| runs.iter().all(Vec::is_empty)) {
         return None;
     }
-    let played = [down, up].map(windows);
+    let played = both.map(|runs| runs.iter().flat_map(|run| windows(run)).collect::<Vec<_>>());
     let ways = [way(down, &played[0]), way(up, &played[1])];
     let worse = usize::from(ways[1].mos.unwrap_or(0.0) < ways[0].mos.unwrap_or(0.0));
     let opinions: Vec<f64> = played[worse].iter().map(Window::opinion).collect();
     let on_scale = |[low, high]: [f64; 2]| [low.max(MOS_SCALE[0]), high.min(MOS_SCALE[1])];
     let mos_ci95 = student_ci95(&opinions).map(on_scale);
-    Some(Call { from, calls: None, down: ways[0], up: ways[1], mos: ways[worse].mos, mos_ci95 })
+    Some(Call {
+        from,
+        calls: None,
+        down: ways[0],
+        up: ways[1],
+        mos: ways[worse].mos,
+        mos_ci95,
+        while_busy: None,
+        mos_all: None,
+    })
 }
 
 /// Several calls, each figure the mean over them; of one call its own interval. `None` without any.
@@ -106,36 +126,44 @@ pub fn mean_call(from: Origin, calls: &[Call]) -> Option<Call> {
         up: ways[1],
         mos: mean(opinions.iter().map(|&mos| Some(mos))),
         mos_ci95,
+        while_busy: None,
+        mos_all: None,
     })
 }
 
-/// The calls of a capture, else those of the workload, else the synthetic one.
-pub(crate) fn of_run(ran: &Ran<'_>) -> Option<Call> {
-    let (begin_s, end_s) = ran.span_s();
-    let counted = |packets: Vec<Heard>| -> Vec<Heard> {
-        let mut kept = packets;
-        kept.retain(|packet| {
+/// The calls of the captures, else those of the workloads, else the synthetic one. That counts while the link was busy
+/// where `while_busy` says so; when not given there, or over all of the time where the link never was.
+pub(crate) fn of_runs(runs: &[&Observed], (begin_s, end_s): (f64, f64), while_busy: Option<bool>) -> Option<Call> {
+    let counted = |packets: &Vec<Heard>| -> Vec<Heard> {
+        let counts = |packet: &&Heard| {
             packet.sent_s >= begin_s && (packet.received_s.is_some() || packet.sent_s < end_s - UNDER_WAY_S)
-        });
-        kept.sort_by(|a, b| a.sent_s.total_cmp(&b.sent_s));
-        kept
+        };
+        let mut own: Vec<Heard> = packets.iter().filter(counts).copied().collect();
+        own.sort_by(|a, b| a.sent_s.total_cmp(&b.sent_s));
+        own
     };
-    let of = |from: Origin, pairs: Vec<[Vec<Heard>; 2]>| {
-        let each = pairs.into_iter().filter_map(|[down, up]| call(from, &counted(down), &counted(up)));
+    let of = |from: Origin, pairs: &mut dyn Iterator<Item = &Pair>| {
+        let each = pairs.filter_map(|[down, up]| call(from, &[counted(down)], &[counted(up)]));
         mean_call(from, &each.collect::<Vec<_>>())
     };
-    let captured = speech::of_capture(ran);
-    let from_traffic = match captured.is_empty() {
-        false => of(Origin::Capture, captured),
-        true => of(Origin::Workload, speech::of_workload(ran)),
+    let from_traffic = match runs.iter().all(|run| run.captured_calls.is_empty()) {
+        false => of(Origin::Capture, &mut runs.iter().flat_map(|run| &run.captured_calls)),
+        true => of(Origin::Workload, &mut runs.iter().flat_map(|run| &run.workload_calls)),
     };
     from_traffic.or_else(|| {
-        let heard = |name| {
-            let packets = ran.probe(name);
-            let heard = packets.map(|one| Heard { sent_s: one.sent.as_secs_f64(), received_s: known(one.received) });
-            counted(heard.collect())
+        let [down, up] = [0, 1].map(|way| runs.iter().map(|run| counted(&run.synthetic_call[way])).collect::<Vec<_>>());
+        let whole = call(Origin::Synthetic, &down, &up)?;
+        let joined = |ways: &[Vec<Heard>]| -> Vec<Vec<Heard>> {
+            runs.iter().zip(ways).map(|(run, packets)| run.busy.joined(packets)).collect()
         };
-        call(Origin::Synthetic, &heard(ProbeName::CallDown), &heard(ProbeName::CallUp))
+        let loaded = call(Origin::Synthetic, &joined(&down), &joined(&up));
+        let own = match while_busy {
+            None => loaded.unwrap_or(whole),
+            Some(true) => loaded?,
+            Some(false) => whole,
+        };
+        let while_busy = while_busy.unwrap_or(loaded.is_some());
+        Some(Call { while_busy: Some(while_busy), mos_all: whole.mos, ..own })
     })
 }
 
@@ -150,20 +178,45 @@ mod tests {
 
     #[test]
     fn a_call_is_as_good_as_its_worse_direction() {
-        let found = call(Origin::Synthetic, &steady(0.01), &steady(0.3)).expect("both directions");
+        let found = call(Origin::Synthetic, &[steady(0.01)], &[steady(0.3)]).expect("both directions");
         assert_eq!(found.mos, found.up.mos);
         assert!(found.down.mos > found.up.mos);
         assert!((found.up.delay_ms.expect("arrived") - 300.0).abs() < 1e-9);
-        assert_eq!(call(Origin::Synthetic, &steady(0.01), &[]), None);
+        assert_eq!(call(Origin::Synthetic, &[steady(0.01)], &[Vec::new()]), None);
     }
 
     #[test]
     fn of_several_calls_each_figure_is_the_mean() {
-        let calls = [0.01, 0.03].map(|delay| call(Origin::Capture, &steady(delay), &steady(delay)).expect("a call"));
+        let one = |delay| call(Origin::Capture, &[steady(delay)], &[steady(delay)]).expect("a call");
+        let calls = [0.01, 0.03].map(one);
         let found = mean_call(Origin::Capture, &calls).expect("calls");
         assert_eq!(found.calls, Some(2));
         assert!((found.down.delay_ms.expect("arrived") - 20.0).abs() < 1e-9);
         assert!(found.mos_ci95.is_some());
         assert_eq!(mean_call(Origin::Capture, &[]), None);
+    }
+
+    #[test]
+    fn the_interval_of_an_opinion_stays_on_the_scale() {
+        // Two windows, one of them good and one not: Student's t with one degree of freedom reaches far beyond both ends.
+        let mut late = steady(0.03);
+        late.truncate(1000);
+        late[500..].iter_mut().for_each(|packet| packet.received_s = Some(packet.sent_s + 0.35));
+        let found = call(Origin::Synthetic, &[late[..500].to_vec()], &[late]).expect("both directions");
+        let ([low, high], mos) = (found.mos_ci95.expect("two windows"), found.mos.expect("packets"));
+        assert!(1.0 <= low && low <= mos && mos <= high && high <= 4.5 && high - low > 1.0);
+    }
+
+    #[test]
+    fn lost_and_late_packets_are_counted_apart_and_runs_are_windows_of_one_call() {
+        let mut up = steady(0.03);
+        up.iter_mut().step_by(50).for_each(|packet| packet.received_s = Some(packet.sent_s + 1.0));
+        up.iter_mut().skip(1).step_by(100).for_each(|packet| packet.received_s = None);
+        let one = call(Origin::Synthetic, &[steady(0.03)], &[up.clone()]).expect("both directions");
+        assert!((one.up.loss.expect("sent") - 0.01).abs() < 1e-12 && (one.up.late.expect("sent") - 0.02).abs() < 1e-12);
+        assert_eq!(one.mos, one.up.mos);
+        let two = call(Origin::Synthetic, &[steady(0.03), steady(0.03)], &[up.clone(), up]).expect("both directions");
+        assert!((two.up.mos.expect("sent") - one.up.mos.expect("sent")).abs() < 1e-12);
+        assert!((two.up.jitter_ms.expect("sent") - one.up.jitter_ms.expect("sent")).abs() < 1e-9);
     }
 }

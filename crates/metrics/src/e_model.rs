@@ -2,8 +2,7 @@
 //!
 //! Each impairment takes points from a rating R, and what is left is read as the opinion that listeners would have in
 //! the mean. All parameters but delay and loss have the defaults of G.107, Table 3; the codec is G.711 with
-//! concealment of lost packets (G.113, Table I.3: Ie = 0, Bpl = 25.1). Numbers of equations are those of G.107. As
-//! `mayfly.metrics.voice`, expression by expression.
+//! concealment of lost packets (G.113, Table I.3: Ie = 0, Bpl = 25.1). Numbers of equations are those of G.107.
 
 use libm::{exp, log2, log10, pow};
 
@@ -179,5 +178,23 @@ mod tests {
     fn opinions_stay_on_their_scale() {
         assert_eq!(opinion(3.0), 1.0);
         assert!(opinion(50.0) > 2.5 && opinion(50.0) < 2.6);
+    }
+
+    #[test]
+    fn opinions_are_those_of_table_b_1() {
+        for (rating, mos) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)] {
+            assert!((opinion(rating) - mos).abs() < 0.01, "{rating}: {}", opinion(rating));
+        }
+        let all: Vec<f64> = (-100..=1100).map(|tenths| opinion(0.1 * f64::from(tenths))).collect();
+        assert!((all[0], all[all.len() - 1]) == (1.0, 4.5) && all.windows(2).all(|pair| pair[0] <= pair[1] + 1e-12));
+    }
+
+    #[test]
+    fn delay_costs_what_the_fit_of_cole_and_rosenbluth_says() {
+        // Cole and Rosenbluth 2001, a fit to G.107 by two lines, furthest from it at their corner.
+        for delay_ms in [25.0, 50.0, 100.0, 150.0, 200.0, 250.0, 300.0] {
+            let fit = 0.024 * delay_ms + 0.11 * f64::max(delay_ms - 177.3, 0.0);
+            assert!((Line::default().delayed(delay_ms) - fit).abs() < 0.7, "{delay_ms}");
+        }
     }
 }

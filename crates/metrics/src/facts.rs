@@ -28,6 +28,8 @@ pub struct Facts {
     pub probes: Vec<ProbeName>,
     /// Identity of each flow, which tells flows of one size apart; their rows when empty.
     pub ids: Vec<i64>,
+    /// Start of each flow as its list has it, seconds; when empty that at which it ran, in whole nanoseconds.
+    pub starts: Vec<f64>,
     /// Group of each flow, by number; all of one group when empty.
     pub groups: Vec<u32>,
     /// Stage of each flow as its list has it. When empty [`FlowSpec::stage`], which is missing where nobody waits.
@@ -90,7 +92,8 @@ impl Facts {
         let Some(rows) = flows.len().checked_sub(self.before()) else {
             return refused(format!("facts: probes = {}: must be at most the {} flows", self.before(), flows.len()));
         };
-        let mut columns = vec![("ids", self.ids.len()), ("groups", self.groups.len()), ("stages", self.stages.len())];
+        let mut columns = vec![("ids", self.ids.len()), ("starts", self.starts.len())];
+        columns.extend([("groups", self.groups.len()), ("stages", self.stages.len())]);
         columns.retain(|&(_, length)| length > 0);
         if let Some(capture) = &self.capture {
             columns.extend([("clients", capture.clients.len()), ("connections", capture.connections.len())]);

@@ -1,5 +1,5 @@
 //! Films of the workload: from the buffer of the player, which says when the film would stand still without the next
-//! segment. As `mayfly.metrics.media`.
+//! segment.
 
 use std::collections::BTreeMap;
 
@@ -86,30 +86,34 @@ impl Watched {
     }
 }
 
-/// All films together; `None` without any.
-pub(crate) fn video(ran: &Ran<'_>) -> Option<Video> {
-    let (_, end_s) = ran.span_s();
+/// Films of the workload of a run with their groups.
+pub(crate) fn of_run(ran: &Ran<'_>) -> Vec<(u32, Vec<Segment>)> {
     let is_film = |row: usize| {
         let number = usize::from(ran.flows[row].application);
         let application = number.checked_sub(1).and_then(|place| ran.run.applications.get(place));
         matches!(application, Some(Application::Video(_)))
     };
-    let mut groups: BTreeMap<u32, Vec<Watched>> = BTreeMap::new();
     let mut films: BTreeMap<u32, Vec<Segment>> = BTreeMap::new();
     for record in ran.output.segments.iter().filter(|record| is_film(record.flow as usize)) {
         films.entry(record.flow).or_default().push(record.into());
     }
-    for (flow, segments) in &films {
-        let group = ran.facts.group(*flow as usize - ran.facts.before());
-        groups.entry(group).or_default().push(Watched::of(segments, end_s));
+    let group = |flow: u32| ran.facts.group(flow as usize - ran.facts.before());
+    films.into_iter().map(|(flow, segments)| (group(flow), segments)).collect()
+}
+
+/// All films of runs that end at `end_s` together; `None` without any.
+pub(crate) fn video<'a>(films: impl Iterator<Item = &'a (u32, Vec<Segment>)>, end_s: f64) -> Option<Video> {
+    let mut groups: BTreeMap<u32, Vec<Watched>> = BTreeMap::new();
+    for (group, segments) in films {
+        groups.entry(*group).or_default().push(Watched::of(segments, end_s));
     }
     // The films of a group whose beginning is not known count as the others of it.
     let in_all = |value: &dyn Fn(&Watched) -> Option<f64>| -> f64 {
         groups.values().map(|films| films.len() as f64 * mean(films.iter().map(value)).unwrap_or(0.0)).sum()
     };
     let (watched_s, stalled_s) = (in_all(&|film| film.watched_s), in_all(&|film| Some(film.stalled_s)));
-    (!films.is_empty()).then(|| Video {
-        streams: films.len() as u64,
+    (!groups.is_empty()).then(|| Video {
+        streams: groups.values().map(|films| films.len() as u64).sum(),
         stalls: groups.values().flatten().map(|film| film.stalls).sum(),
         stalled_share: (watched_s > 0.0).then(|| stalled_s / watched_s),
     })

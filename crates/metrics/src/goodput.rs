@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::order::{percentile, sorted};
-use crate::transfers::{LONG_BYTES, Transfer};
+use crate::transfers::{self, Runs};
 
 /// Goodput of the long transfers of one direction; an unfinished one counts as 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -17,8 +17,8 @@ pub struct Goodput {
 }
 
 /// `None` without any.
-pub(crate) fn goodput(transfers: &[Transfer], up: bool) -> Option<Goodput> {
-    let long = transfers.iter().filter(|one| one.size_bytes > LONG_BYTES && one.up == up);
+pub(crate) fn goodput(runs: &Runs<'_>, up: bool) -> Option<Goodput> {
+    let long = transfers::all(runs).filter(|one| transfers::is_long(one) && one.up == up);
     let ordered = sorted(long.map(|one| one.goodput_mbps().unwrap_or(0.0)).collect());
     (!ordered.is_empty()).then(|| Goodput {
         flows: ordered.len() as u64,
@@ -30,12 +30,13 @@ pub(crate) fn goodput(transfers: &[Transfer], up: bool) -> Option<Goodput> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transfers::Transfer;
 
     #[test]
     fn an_unfinished_download_has_none() {
-        let one = |response_s| Transfer { row: 0, up: false, size_bytes: 2_000_000, start_s: 0.0, response_s };
-        let found = goodput(&[one(Some(4.0)), one(None), one(Some(2.0))], false).expect("downloads");
+        let one = |response_s| Transfer { row: 0, id: 0, up: false, size_bytes: 2_000_000, start_s: 0.0, response_s };
+        let found = goodput(&[&[one(Some(4.0)), one(None)], &[one(Some(2.0))]], false).expect("downloads");
         assert_eq!((found.flows, found.goodput_mbps_p50, found.goodput_mbps_p5), (3, Some(4.0), Some(0.0)));
-        assert_eq!(goodput(&[one(Some(4.0))], true), None);
+        assert_eq!(goodput(&[&[one(Some(4.0))]], true), None);
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::facts::ProbeName;
 use crate::ran::Ran;
-use crate::transfers::{LONG_BYTES, SHORT_BYTES};
+use crate::sizes::{LONG_BYTES, SHORT_BYTES};
 
 /// What a flow is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

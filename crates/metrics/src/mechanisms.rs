@@ -9,6 +9,7 @@ use crate::facts::FactsError;
 use crate::kinds::Kind;
 use crate::passing::Passing;
 use crate::ran::Ran;
+use crate::recommendation::FULL;
 use crate::waits::{goes_up, waits};
 
 /// Waits below this are not spoken of, seconds: an increase of the ping by less has the best grade (docs/users.md).
@@ -19,8 +20,6 @@ const IN_ORDER: f64 = 0.95;
 const PASSES: f64 = 0.5;
 /// Shares of drops and marks below this are not spoken of: one packet in 10,000 is less than one in a transfer of 10 MB.
 const SHARE: f64 = 1e-4;
-/// A link whose busiest second is below this is never full: that of `mayfly.comparison.recommendation`.
-const FULL: f64 = 0.8;
 
 /// Places of the documentation, `PAGE#HEADING`; the others are pages of disciplines.
 const LINKS: &str = "mechanisms#links-and-queues";

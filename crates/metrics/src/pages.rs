@@ -7,8 +7,8 @@ use units::Time;
 
 use crate::facts::CaptureFacts;
 use crate::ran::{Ran, known};
+use crate::sizes::LONG_BYTES;
 use crate::times::Times;
-use crate::transfers::LONG_BYTES;
 
 /// Connections of one client belong to one page when each starts within this of the one before it, seconds.
 const GAP_S: f64 = 1.0;
@@ -39,7 +39,8 @@ pub struct Pages {
 }
 
 impl Pages {
-    fn of(loads: impl Iterator<Item = Option<f64>>) -> Option<Pages> {
+    /// Of these load times, seconds, `None` of a page that did not finish; `None` without any.
+    pub(crate) fn of(loads: impl Iterator<Item = Option<f64>>) -> Option<Pages> {
         Times::of_some(loads).map(|times| {
             let Times { flows: pages, unfinished, p50_s, p95_s, p99_s, p50_ci95, p95_ci95 } = times;
             Pages { pages, unfinished, p50_s, p95_s, p99_s, p50_ci95, p95_ci95 }
@@ -71,12 +72,12 @@ impl Load {
     }
 }
 
-/// Pages found in a capture, else those of the sources that make pages; `None` without any.
-pub(crate) fn pages(ran: &Ran<'_>) -> Option<Pages> {
+/// Load times of the pages found in a capture, else of those of the sources that make pages.
+pub(crate) fn of_run(ran: &Ran<'_>) -> Vec<Option<f64>> {
     match &ran.facts.capture {
         // Of a capture stages are users who wait, not pages.
-        Some(capture) => Pages::of(captured(ran, capture).into_iter()),
-        None => Pages::of(staged(ran).into_iter()),
+        Some(capture) => captured(ran, capture),
+        None => staged(ran),
     }
 }
 
@@ -112,7 +113,7 @@ fn captured(ran: &Ran<'_>, capture: &CaptureFacts) -> Vec<Option<f64>> {
         longest.is_some_and(|wait| wait.0 as f64 >= 1e9 * GAP_S)
     };
     let web = ran.begun().filter(|(_, flow)| flow.udp.is_none() && flow.size_bytes <= LONG_BYTES && !waits_long(flow));
-    let mut parts: Vec<Part> = web
+    let parts = web
         .map(|(row, flow)| {
             let record = &ran.output.records[row];
             // A script is both directions of its connection.
@@ -130,6 +131,11 @@ fn captured(ran: &Ran<'_>, capture: &CaptureFacts) -> Vec<Option<f64>> {
             }
         })
         .collect();
+    in_pages(parts)
+}
+
+/// Load times of the pages that these parts make.
+fn in_pages(mut parts: Vec<Part>) -> Vec<Option<f64>> {
     parts.sort_by_key(|part| (part.client, part.start, part.id));
     let apart = |one: &Part, next: &Part| {
         one.client != next.client || next.start.as_secs_f64() - one.start.as_secs_f64() > GAP_S
@@ -173,5 +179,17 @@ mod tests {
         assert_eq!(page(&mail), None);
         let many: Vec<Part> = (0..101).map(|n| part(n, 0, Some(900), 9_999)).collect();
         assert_eq!(page(&many), None);
+    }
+
+    #[test]
+    fn of_one_page_are_connections_of_one_client_that_start_within_a_second() {
+        let near = |start_ms| part(start_ms as u32, start_ms, Some(start_ms + 1000), 6_000);
+        let parts = || vec![near(1500), near(0), near(750), near(3000)];
+        // From 0 to 2.5 s; the connection at 3 s is alone.
+        assert_eq!(in_pages(parts()), [Some(2.5)]);
+        let mut others = parts();
+        others[1].client = 2;
+        // Two of the client are left, from 0.75 s on.
+        assert_eq!(in_pages(others), [Some(1.75)]);
     }
 }

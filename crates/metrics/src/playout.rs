@@ -1,5 +1,5 @@
 //! A call in one direction: delay, jitter, loss, and what a receiver makes of it that holds every packet until its
-//! deadline. As `mayfly.metrics.voice` has it, which says where each rule comes from.
+//! deadline. Where the rules come from: `docs/users.md`.
 
 use crate::e_model::{Line, opinion, rating};
 use crate::order::sorted;
@@ -20,8 +20,11 @@ pub struct Heard {
     pub received_s: Option<f64>,
 }
 
+/// Packets of both directions of a call, down before up.
+pub(crate) type Pair = [Vec<Heard>; 2];
+
 impl Heard {
-    fn delay_s(&self) -> Option<f64> {
+    pub(crate) fn delay_s(&self) -> Option<f64> {
         self.received_s.map(|received_s| received_s - self.sent_s)
     }
 }
@@ -167,5 +170,27 @@ mod tests {
     fn fewer_than_two_arrivals_have_no_jitter() {
         assert_eq!(jitter_s(&[None, Some(0.1), None]), None);
         assert_eq!(jitter_s(&[Some(0.1), None, Some(0.1)]), Some(0.0));
+    }
+
+    #[test]
+    fn of_a_call_that_breaks_off_the_rest_is_as_bad_as_can_be() {
+        let mut packets = steady(1000, 0.03);
+        packets[500..].iter_mut().for_each(|packet| packet.received_s = None);
+        let found = windows(&packets);
+        assert!((found[0].rating - rating(&Line::default(), 50.0, 0.0)).abs() < 1e-6);
+        assert_eq!((found[1].rating, found[1].opinion()), (0.0, 1.0));
+    }
+
+    #[test]
+    fn jitter_is_that_of_rfc_3550() {
+        let delays: Vec<f64> = (0..300).map(|n| 0.01 * f64::from(n * n % 7)).collect();
+        let (mut jitter, mut seen) = (0.0, Vec::new());
+        for pair in delays.windows(2) {
+            jitter += ((pair[1] - pair[0]).abs() - jitter) / 16.0;
+            seen.push(jitter);
+        }
+        let mean = seen.iter().sum::<f64>() / seen.len() as f64;
+        let found = jitter_s(&delays.into_iter().map(Some).collect::<Vec<_>>()).expect("300 packets");
+        assert!((found / mean - 1.0).abs() < 1e-12);
     }
 }

@@ -4,6 +4,7 @@ use netsim::{FlowSpec, Output, Run, Train, TrainRecord};
 use units::Time;
 
 use crate::facts::{Facts, FactsError, ProbeName};
+use crate::sizes::{ENDLESS_BYTES, LONG_BYTES};
 
 /// A run and what is known of it.
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +55,29 @@ impl<'a> Ran<'a> {
         if flow.after.is_none() { flow.start } else { self.output.records[row].start }
     }
 
+    /// The same in seconds, of a flow of the workload, as exactly as its list has it.
+    pub(crate) fn start_s(&self, row: usize) -> f64 {
+        let listed = self.facts.starts.get(row - self.facts.before());
+        listed.filter(|_| self.flows[row].after.is_none()).copied().unwrap_or_else(|| self.start(row).as_secs_f64())
+    }
+
     /// From start to finish, seconds; `None` when unfinished.
     pub(crate) fn response_s(&self, row: usize) -> Option<f64> {
-        known(self.output.records[row].finish).map(|finish_s| finish_s - self.start(row).as_secs_f64())
+        known(self.output.records[row].finish).map(|finish_s| finish_s - self.start_s(row))
     }
 
     /// Trains of the script of a flow.
     pub(crate) fn script(&self, flow: &FlowSpec) -> Option<&'a [Train]> {
         flow.script.and_then(|script| self.run.scripts.list.get(script as usize)).map(Vec::as_slice)
+    }
+
+    /// Whether the list has a transfer above 1 MB, be it begun or not.
+    pub(crate) fn brings_long(&self) -> bool {
+        let long = |bytes: u64| bytes > LONG_BYTES && bytes < ENDLESS_BYTES;
+        self.begun().any(|(_, flow)| match self.script(flow) {
+            Some(trains) => trains.iter().any(|train| long(train.bytes)),
+            None => flow.udp.is_none() && long(flow.size_bytes),
+        })
     }
 
     /// Trains of scripted flows, and the parts of these.

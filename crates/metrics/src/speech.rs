@@ -1,15 +1,13 @@
-//! Packets of the calls that are part of a workload.
+//! Packets of the calls of a run: of the capture, of the workload, and of the synthetic one.
 
 use std::collections::BTreeMap;
 
 use netsim::Application;
 use netsim::app::Medium;
 
-use crate::playout::Heard;
+use crate::facts::ProbeName;
+use crate::playout::{Heard, Pair};
 use crate::ran::{Ran, known};
-
-/// Down and up.
-type Pair = [Vec<Heard>; 2];
 
 /// The calls of a capture, from the trace of their packets; in order of their connections.
 pub(crate) fn of_capture(ran: &Ran<'_>) -> Vec<Pair> {
@@ -48,4 +46,13 @@ pub(crate) fn of_workload(ran: &Ran<'_>) -> Vec<Pair> {
         found.entry((far, near, ran.start(row).0)).or_default()[way].push(heard);
     }
     found.into_values().collect()
+}
+
+/// The packets of the synthetic call of a run.
+pub(crate) fn synthetic(ran: &Ran<'_>) -> Pair {
+    [ProbeName::CallDown, ProbeName::CallUp].map(|name| {
+        let heard =
+            |one: &netsim::ProbePacket| Heard { sent_s: one.sent.as_secs_f64(), received_s: known(one.received) };
+        ran.probe(name).map(heard).collect()
+    })
 }

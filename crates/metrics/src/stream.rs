@@ -1,6 +1,6 @@
 //! Films among the scripted connections of a capture: those that fetch a piece after the other at a steady pace, and a
 //! player with a clock of its own that asks for the next one when the script does, or as soon as the one before has come
-//! when it is late. As `mayfly.workload.streams` and `mayfly.metrics.video`, which say where the rules come from.
+//! when it is late. Where the rules come from: `docs/users.md`.
 
 use std::collections::BTreeMap;
 
@@ -151,37 +151,51 @@ fn in_hand(came_s: &[f64], media_s: &[f64], piece: usize) -> f64 {
     came_s[came_s.len() - 1]
 }
 
-/// The films of a run; `None` without one that began.
-pub(crate) fn video(ran: &Ran<'_>) -> Option<Video> {
+/// A film of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Film {
+    /// When the schedule asks for each piece, seconds after the first.
+    schedule_s: Vec<f64>,
+    size_bytes: Vec<u64>,
+    /// Of the pieces that were asked for: when, and when they had come, seconds.
+    asked_s: Vec<(f64, Option<f64>)>,
+}
+
+/// The films of a run that began.
+pub(crate) fn of_run(ran: &Ran<'_>) -> Vec<Film> {
     let mut times: BTreeMap<(u32, u32), (Time, Time)> = BTreeMap::new();
     for train in ran.trains().filter(|train| train.part == 0) {
         times.insert((train.flow, train.train), (train.start, train.end));
     }
     if times.is_empty() {
-        return None;
+        return Vec::new();
     }
-    let end_s = ran.span_s().1;
-    let (mut streams, mut stalls, mut stalled_s, mut played_s) = (0, 0, 0.0, 0.0);
+    let mut films = Vec::new();
     for (row, flow) in ran.begun() {
         let Some(trains) = ran.script(flow) else { continue };
         let rtt_s = flow.rtt.map_or(0.0, Time::as_secs_f64);
         let film = pieces(trains, rtt_s, flow.up, ran.run.tcp.mss);
         let at = |train: usize| times.get(&(row as u32, train as u32));
-        let asked: Vec<(f64, Option<f64>)> = film
-            .iter()
-            .filter_map(|piece| {
-                let begun_s = known(at(piece.asked)?.0)?;
-                Some((begun_s, at(piece.train).and_then(|&(_, end)| known(end))))
-            })
-            .collect();
-        if asked.is_empty() {
-            continue;
+        let asked = film.iter().filter_map(|piece| {
+            let begun_s = known(at(piece.asked)?.0)?;
+            Some((begun_s, at(piece.train).and_then(|&(_, end)| known(end))))
+        });
+        let asked_s: Vec<(f64, Option<f64>)> = asked.collect();
+        if !asked_s.is_empty() {
+            let schedule_s = film.iter().map(|piece| piece.asked_s).collect();
+            films.push(Film { schedule_s, size_bytes: film.iter().map(|piece| piece.bytes).collect(), asked_s });
         }
-        let took: Vec<f64> = asked.iter().map(|(begun_s, came_s)| came_s.unwrap_or(end_s) - begun_s).collect();
-        let whole = asked.iter().all(|(_, came_s)| came_s.is_some());
-        let schedule: Vec<f64> = film.iter().map(|piece| piece.asked_s).collect();
-        let sizes: Vec<u64> = film.iter().map(|piece| piece.bytes).collect();
-        let (own_stalls, own_stalled_s, own_played_s) = played(&schedule, &took, &sizes, whole);
+    }
+    films
+}
+
+/// The films of runs that end at `end_s`, seconds; `None` without any.
+pub(crate) fn video<'a>(films: impl Iterator<Item = &'a Film>, end_s: f64) -> Option<Video> {
+    let (mut streams, mut stalls, mut stalled_s, mut played_s) = (0, 0, 0.0, 0.0);
+    for film in films {
+        let took: Vec<f64> = film.asked_s.iter().map(|(begun_s, came_s)| came_s.unwrap_or(end_s) - begun_s).collect();
+        let whole = film.asked_s.iter().all(|(_, came_s)| came_s.is_some());
+        let (own_stalls, own_stalled_s, own_played_s) = played(&film.schedule_s, &took, &film.size_bytes, whole);
         streams += 1;
         stalls += own_stalls;
         stalled_s += own_stalled_s;
@@ -232,5 +246,73 @@ mod tests {
         let (stalls, stalled_s, played_s) = played(&[0.0, 4.0, 8.0], &[0.1, 10.0], &[1000, 1000, 1000], false);
         assert_eq!((stalls, played_s), (1, 4.0));
         assert!((stalled_s - 7.9).abs() < 1e-12);
+    }
+
+    const ASKED_S: [f64; 11] = [0.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 36.0, 40.0];
+
+    #[test]
+    fn a_link_that_keeps_up_has_no_stall_and_one_below_the_rate_stalls_by_what_is_missing() {
+        let of = |took_s: f64| played(&ASKED_S, &[took_s; 11], &[1_000_000; 11], true);
+        for took_s in [0.01, 1.0, 3.9, 4.0] {
+            assert_eq!((of(took_s).0, of(took_s).1), (0, 0.0));
+        }
+        for took_s in [4.5, 5.0, 6.5, 12.0] {
+            // Piece k comes k times so much too late for a film that begins at once, and this one has 2 s.
+            let late_s = took_s - 4.0;
+            let stalls = (0..11).filter(|&piece| f64::from(piece) * late_s > 2.0).count() as u64;
+            let (found, stalled_s, _) = of(took_s);
+            assert!(found == stalls && (stalled_s - (10.0 * late_s - 2.0)).abs() < 1e-9, "{took_s}");
+        }
+    }
+
+    #[test]
+    fn one_late_piece_stops_the_film_once_and_different_sizes_never_do() {
+        let mut took_s = [0.1; 11];
+        took_s[5] = 9.0;
+        // It comes at 29 s; the film, begun 2.1 s after the first request, needs it at 22.1 s.
+        let (stalls, stalled_s, played_s) = played(&ASKED_S, &took_s, &[1_000_000; 11], true);
+        assert!(stalls == 1 && (stalled_s - 6.9).abs() < 1e-9 && (played_s - 44.0).abs() < 1e-9);
+        let sizes = [100, 900, 100, 1500, 300, 50, 1200, 400, 700, 600, 500];
+        assert_eq!(played(&ASKED_S, &[0.0; 11], &sizes, true).0, 0);
+    }
+
+    fn script(round: &[(bool, u64, u64)], count: usize, pace: Time) -> Vec<Train> {
+        let train = |&(forward, bytes, wait_ms): &(bool, u64, u64)| {
+            let pace = if forward { pace } else { Time::ZERO };
+            Train { forward, bytes, wait: Time::from_millis(wait_ms), pace }
+        };
+        (0..count).flat_map(|_| round.iter().map(train)).collect()
+    }
+
+    #[test]
+    fn what_a_server_pushes_is_asked_by_nobody() {
+        let mut pushed = vec![Train { forward: false, bytes: 400, wait: Time::ZERO, pace: Time::ZERO }];
+        pushed.extend(script(&[(true, 500_000, 4000)], 8, Time::from_millis(1)));
+        let found = pieces(&pushed, 0.0, false, 1448);
+        assert!(found.len() == 8 && found[1..].iter().all(|piece| piece.asked == piece.train));
+        // 346 packets a millisecond apart after each wait; only the first has a request.
+        assert!(found[1..].windows(2).all(|pair| (pair[1].asked_s - pair[0].asked_s - 4.345).abs() < 1e-9));
+    }
+
+    #[test]
+    fn bulk_brief_slow_rare_and_small_pieces_are_no_film() {
+        let round = |bytes, wait_ms| [(false, 400, wait_ms), (true, bytes, 0)];
+        let none = [
+            ("bulk", script(&[(true, 10_000_000, 0)], 1, Time::ZERO)),
+            ("brief", script(&round(500_000, 1000), 8, Time::ZERO)),
+            ("slow", script(&round(60_000, 4000), 8, Time::ZERO)),
+            ("rare", script(&round(500_000, 16_000), 8, Time::ZERO)),
+            ("never waits", script(&round(500_000, 0), 8, Time::from_millis(12))),
+        ];
+        for (name, trains) in none {
+            assert_eq!(pieces(&trains, 0.05, false, 1448), [], "{name}");
+        }
+        let browsing = [40, 9000, 200, 7000, 90, 12_000, 30, 800, 60];
+        let trains: Vec<Train> = browsing.iter().flat_map(|&at| script(&round(500_000, at), 1, Time::ZERO)).collect();
+        assert_eq!(pieces(&trains, 0.05, false, 1448), []);
+        // A film that goes up is one too.
+        let mut up = script(&round(500_000, 4000), 8, Time::ZERO);
+        up.iter_mut().for_each(|train| train.forward = !train.forward);
+        assert_eq!(pieces(&up, 0.05, false, 1448).len(), 8);
     }
 }

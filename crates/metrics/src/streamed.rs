@@ -87,12 +87,20 @@ impl Times {
         (self.flows > 0).then(|| self.sum_ns as f64 * 1e-9 / self.flows as f64)
     }
 
-    /// Normal 95 % interval of the mean over flows, as of [`crate::student_ci95`] with many.
+    /// Normal 95 % interval of the mean over flows, as of [`crate::student_ci95`] with many; on the logarithm where it would
+    /// reach below 0, where no time is.
     fn ci95(&self) -> Option<[f64; 2]> {
         let (n, mean) = (self.flows as f64, self.mean_s()?);
         let variance = ((self.squares_s2 - n * mean * mean) / (n - 1.0)).max(0.0);
         let half = Z95 * (variance / n).sqrt();
-        (self.flows > 1).then(|| [(mean - half).max(0.0), mean + half])
+        let interval = || {
+            if half < mean {
+                return [mean - half, mean + half];
+            }
+            let factor = libm::exp(half / mean.max(f64::MIN_POSITIVE));
+            [mean / factor, mean * factor]
+        };
+        (self.flows > 1).then(interval)
     }
 }
 

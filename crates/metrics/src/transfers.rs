@@ -4,16 +4,11 @@
 use serde::Serialize;
 
 use crate::ran::Ran;
+use crate::sizes::{ENDLESS_BYTES, LONG_BYTES, SHORT_BYTES};
 use crate::times::Times;
 
-/// Short transfers have at most so many bytes.
-pub(crate) const SHORT_BYTES: u64 = 100_000;
-/// Long ones have more than so many.
-pub(crate) const LONG_BYTES: u64 = 1_000_000;
 /// Without long ones: the largest transfers, one of so many.
 const LARGEST_OF: usize = 100;
-/// Size of a flow that never ends: it has no time.
-pub(crate) const ENDLESS_BYTES: u64 = 1 << 40;
 /// Sizes of transfers, kB: above the first bound, up to the second.
 const BINS_KB: [(u64, Option<u64>); 4] = [(0, Some(10)), (10, Some(100)), (100, Some(1000)), (1000, None)];
 
@@ -22,6 +17,8 @@ const BINS_KB: [(u64, Option<u64>); 4] = [(0, Some(10)), (10, Some(100)), (100, 
 pub struct Transfer {
     /// Row of its flow in the list that ran.
     pub row: u32,
+    /// Identity of its flow, by which transfers of equal size are ordered.
+    pub id: i64,
     /// Whether its data goes up.
     pub up: bool,
     /// Payload, bytes.
@@ -41,6 +38,7 @@ impl Transfer {
 
 /// The transfers of a run: flows in the order of the list, then trains in the order in which they began.
 pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
+    let before = ran.facts.before();
     let whole = || ran.trains().filter(|train| train.part == 0);
     let mut scripted = vec![false; ran.flows.len()];
     whole().for_each(|train| scripted[train.flow as usize] = true);
@@ -49,9 +47,10 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
     let mut found: Vec<Transfer> = plain
         .map(|(row, flow)| Transfer {
             row: row as u32,
+            id: ran.facts.id(row - before),
             up: flow.up,
             size_bytes: flow.size_bytes,
-            start_s: ran.start(row).as_secs_f64(),
+            start_s: ran.start_s(row),
             response_s: ran.response_s(row),
         })
         .collect();
@@ -61,7 +60,8 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
         let start_s = train.start.as_secs_f64();
         Some(Transfer {
             row: train.flow,
-            up: flow.up == train.forward,
+            id: ran.facts.id(train.flow as usize - before),
+            up: flow.up == said.forward,
             size_bytes: said.bytes,
             start_s,
             response_s: crate::ran::known(train.end).map(|end_s| end_s - start_s),
@@ -93,11 +93,19 @@ pub struct Bins {
     pub all: Vec<Bin>,
 }
 
+/// Transfers, run by run.
+pub(crate) type Runs<'a> = [&'a [Transfer]];
+
+/// All transfers of some runs.
+pub(crate) fn all<'a>(runs: &'a Runs<'_>) -> impl Iterator<Item = &'a Transfer> {
+    runs.iter().flat_map(|run| run.iter())
+}
+
 /// `None` without transfers.
-pub(crate) fn bins(transfers: &[Transfer]) -> Option<Bins> {
+pub(crate) fn bins(runs: &Runs<'_>) -> Option<Bins> {
     let of = |way: Option<bool>| -> Vec<Bin> {
         let bin = |&(from_kb, to_kb): &(u64, Option<u64>)| {
-            let inside = transfers.iter().filter(|one| {
+            let inside = all(runs).filter(|one| {
                 way.is_none_or(|up| one.up == up)
                     && one.size_bytes > 1000 * from_kb
                     && to_kb.is_none_or(|to| one.size_bytes <= 1000 * to)
@@ -106,24 +114,32 @@ pub(crate) fn bins(transfers: &[Transfer]) -> Option<Bins> {
         };
         BINS_KB.iter().map(bin).collect()
     };
-    (!transfers.is_empty()).then(|| Bins { down: of(Some(false)), up: of(Some(true)), all: of(None) })
+    all(runs).next().map(|_| Bins { down: of(Some(false)), up: of(Some(true)), all: of(None) })
 }
 
 /// Times of the short ones; `None` without any.
-pub(crate) fn short(transfers: &[Transfer]) -> Option<Times> {
-    Times::of_some(transfers.iter().filter(|one| one.size_bytes <= SHORT_BYTES).map(|one| one.response_s))
+pub(crate) fn short(runs: &Runs<'_>) -> Option<Times> {
+    Times::of_some(all(runs).filter(|one| one.size_bytes <= SHORT_BYTES).map(|one| one.response_s))
 }
 
-/// Times of those above 1 MB; without any of the largest hundredth, at least one, of equal sizes the first by identity.
-pub(crate) fn long(transfers: &[Transfer], id: impl Fn(&Transfer) -> i64) -> Option<Times> {
-    if transfers.iter().any(|one| one.size_bytes > LONG_BYTES) {
-        let long = transfers.iter().filter(|one| one.size_bytes > LONG_BYTES);
-        return Times::of_some(long.map(|one| one.response_s));
+/// Whether a transfer has more than 1 MB.
+pub(crate) fn is_long(one: &Transfer) -> bool {
+    one.size_bytes > LONG_BYTES
+}
+
+/// Times of the long ones: those above 1 MB where `above` says that the lists bring such, whether they began or not. Else
+/// those of at least `least_bytes`, or without that the largest hundredth, at least one, of equal sizes the first by run
+/// and identity.
+pub(crate) fn long(runs: &Runs<'_>, above: bool, least_bytes: Option<u64>) -> Option<Times> {
+    if above || least_bytes.is_some() {
+        let counts = |one: &&Transfer| if above { is_long(one) } else { Some(one.size_bytes) >= least_bytes };
+        return Times::of_some(all(runs).filter(counts).map(|one| one.response_s));
     }
-    let mut ordered: Vec<&Transfer> = transfers.iter().collect();
-    ordered.sort_by(|a, b| b.size_bytes.cmp(&a.size_bytes).then_with(|| id(a).cmp(&id(b))));
-    let count = transfers.len().div_ceil(LARGEST_OF);
-    Times::of_some(ordered[..count].iter().map(|one| one.response_s))
+    let numbered = runs.iter().enumerate().flat_map(|(number, run)| run.iter().map(move |one| (number, one)));
+    let mut ordered: Vec<(usize, &Transfer)> = numbered.collect();
+    ordered.sort_by_key(|&(number, one)| (std::cmp::Reverse(one.size_bytes), number, one.id));
+    let count = ordered.len().div_ceil(LARGEST_OF);
+    Times::of_some(ordered[..count].iter().map(|(_, one)| one.response_s))
 }
 
 #[cfg(test)]
@@ -131,19 +147,34 @@ mod tests {
     use super::*;
 
     fn one(size_bytes: u64, up: bool, response_s: Option<f64>) -> Transfer {
-        Transfer { row: 0, up, size_bytes, start_s: 0.0, response_s }
+        Transfer { row: 0, id: 0, up, size_bytes, start_s: 0.0, response_s }
     }
 
     #[test]
     fn a_size_on_a_bound_is_in_the_lower_bin() {
-        let found = bins(&[one(10_000, false, Some(1.0)), one(10_001, true, None), one(1_000_001, true, Some(2.0))]);
+        let sized = [one(10_000, false, Some(1.0)), one(10_001, true, None), one(1_000_001, true, Some(2.0))];
+        let found = bins(&[&sized[..1], &sized[1..]]);
         let found = found.expect("transfers");
         let counts = |rows: &[Bin]| rows.iter().map(|bin| bin.times.flows).collect::<Vec<_>>();
         assert_eq!(counts(&found.all), [1, 1, 0, 1]);
         assert_eq!(counts(&found.down), [1, 0, 0, 0]);
         assert_eq!(counts(&found.up), [0, 1, 0, 1]);
         assert_eq!(found.up[1].times.unfinished, 1);
-        assert_eq!(bins(&[]), None);
+        assert_eq!(bins(&[&[]]), None);
+    }
+
+    #[test]
+    fn where_the_list_brings_long_ones_no_short_one_takes_their_place() {
+        let small = [one(20_000, false, Some(0.1)), one(30_000, false, Some(0.2))];
+        assert_eq!(long(&[&small], true, None), None);
+        assert_eq!(long(&[&small], false, None).expect("the largest").p50_s, Some(0.2));
+        assert_eq!(long(&[&small], false, Some(30_001)), None);
+        assert_eq!(long(&[&small], false, Some(20_000)).expect("both").flows, 2);
+        let both = [small[0], one(LONG_BYTES + 1, false, Some(2.0))];
+        assert_eq!(long(&[&both], true, None).expect("one above 1 MB").flows, 1);
+        // Of equal sizes that of the first run counts.
+        let equal = [[one(20_000, false, Some(0.1))], [one(20_000, false, Some(0.3))]];
+        assert_eq!(long(&[&equal[0], &equal[1]], false, None).expect("the largest").p50_s, Some(0.1));
     }
 
     #[test]

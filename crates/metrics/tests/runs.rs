@@ -147,6 +147,9 @@ fn figures_have_the_probes_at_the_head_of_the_list() {
     let found = figures(&ran, idle).expect("facts that fit");
     let measured = found.ping.expect("pings");
     assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, "A+"));
+    // A link that is never busy: the figures are of all of the time.
+    assert_eq!((measured.while_busy, measured.busy_share), (false, Some(0.0)));
+    assert_eq!((measured.p95_all_ms, found.streams), (measured.p95_ms, None));
     assert_eq!(found.short.expect("one").flows, 1);
     assert_eq!(found.transfers.expect("one").down[1].times.flows, 1);
     assert!(found.call.is_none() && found.pages.is_none() && found.video.is_none());

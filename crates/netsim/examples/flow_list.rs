@@ -112,6 +112,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             retries: None,
             restart_after_idle: false,
             cached_metrics: CachedMetrics::Off,
+            reserved: 0,
         },
         transports: Vec::new(),
         duration: ms(1_000_000),

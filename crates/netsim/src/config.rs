@@ -1,5 +1,7 @@
 //! What a run is made of: network, transport, flow list. Plain data, checked by [`Run::check`].
 
+use std::borrow::Cow;
+
 use units::{BitRate, Time};
 
 use crate::app::Application;
@@ -130,7 +132,7 @@ impl Run {
         }
         self.applications.iter().try_for_each(Application::check)?;
         flows.iter().enumerate().try_for_each(|(i, flow)| {
-            self.scripts.check(i, flow, self.transport(flow.transport).mss, MOST_SEGMENTS)?;
+            self.scripts.check(i, flow, self.transport(flow.transport).payload(), MOST_SEGMENTS)?;
             if let Some(script) = flow.script {
                 self.scripts.check_streams(i, script, self.transport(flow.transport).recovery.is_quic())?;
             }
@@ -198,6 +200,20 @@ impl Run {
         application.check_flow(index, flow)
     }
 
+    /// The run in which `mss` of every transport is the payload of a full data segment. It must have been checked.
+    pub(crate) fn with_room(&self) -> Cow<'_, Run> {
+        let mut found = Cow::Borrowed(self);
+        if let Some(tcp) = self.tcp.with_room() {
+            found.to_mut().tcp = tcp;
+        }
+        for (place, own) in self.transports.iter().enumerate() {
+            if let Some(tcp) = own.tcp.with_room() {
+                found.to_mut().transports[place].tcp = tcp;
+            }
+        }
+        found
+    }
+
     /// Transport of a number that a flow has: it must be listed.
     pub(crate) fn transport(&self, number: u16) -> &Tcp {
         usize::from(number).checked_sub(1).map_or(&self.tcp, |own| &self.transports[own].tcp)
@@ -212,7 +228,7 @@ impl Run {
             Some((len, _)) if !(crate::udp::HEADER + 1..=65_535).contains(&len) => "packet length outside 29 to 65535",
             Some((_, gap)) if gap == Time::ZERO || gap > LONGEST_GAP => "time between packets outside 1 ns to 1 day",
             Some((len, _)) if flow.size_bytes.div_ceil(u64::from(len - crate::udp::HEADER)) >= 1 << 40 => "too large",
-            None if flow.size_bytes.div_ceil(self.transport(flow.transport).mss.into()) > MOST_SEGMENTS => {
+            None if flow.size_bytes.div_ceil(self.transport(flow.transport).payload().into()) > MOST_SEGMENTS => {
                 "more than 4292870144 segments"
             }
             _ => return Ok(()),

@@ -46,7 +46,7 @@ pub use out::pcap::{End, Recording, Side};
 pub use out::probes::{Probe, ProbePacket};
 pub use out::queue_delay::QueueDelay;
 pub use out::records::{
-    ClassCount, Counters, Departures, Drop, FlowRecord, InterfaceCounts, Output, Sample, TreeClassCounts,
+    ClassCount, Counters, Departures, Drop, FlowRecord, InterfaceCounts, LinkSecond, Output, Sample, TreeClassCounts,
 };
 pub use out::subflows::{Subflow, Volume};
 pub use out::trace::{PacketTrace, Timeout};

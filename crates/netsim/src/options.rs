@@ -9,7 +9,7 @@ use qdisc::Ecn;
 use units::Time;
 
 use crate::slab::Slab;
-use crate::tcp::accurate::Told;
+use crate::tcp::accurate::report::AccEcnReport;
 use crate::wire::frames::Frames;
 
 /// SACK blocks of one segment at most: 40 bytes of options hold 4, beside timestamps 3 (RFC 2018, 3).
@@ -46,7 +46,7 @@ pub(crate) struct SegmentOptions {
     /// Marked segments that have come in, in all (RFC 9768, 3.2: the counter behind the ACE field).
     pub(crate) marks: u32,
     /// What accurate ECN tells, and how the segment came (RFC 9768).
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<AccEcnReport>,
 }
 
 impl Default for SegmentOptions {
@@ -84,7 +84,7 @@ impl SegmentOptions {
 
     /// These, and what accurate ECN tells.
     #[inline]
-    pub(crate) fn telling(self, told: Option<Told>) -> SegmentOptions {
+    pub(crate) fn telling(self, told: Option<AccEcnReport>) -> SegmentOptions {
         SegmentOptions { told, ..self }
     }
 
@@ -165,7 +165,7 @@ impl Options {
 
     /// What accurate ECN tells with the packet with index `index`.
     #[inline]
-    pub(crate) fn told(&mut self, index: u32) -> Option<Told> {
+    pub(crate) fn told(&mut self, index: u32) -> Option<AccEcnReport> {
         self.of(index).and_then(|options| options.told)
     }
 

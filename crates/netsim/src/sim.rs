@@ -65,6 +65,7 @@ pub struct Control {
 /// A value out of its bounds, an unknown discipline or option, or [`ConfigError::Cancelled`].
 pub fn run(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, ConfigError> {
     run.check(flows)?;
+    let run = &*run.with_room();
     let mut sim = Sim::set_up(run, flows)?;
     sim.handle_events(control)?;
     sim.finish()
@@ -84,6 +85,7 @@ pub fn run_recorded(
     if recording.ends.len() != flows.len() {
         return Err(ConfigError::Recording(format!("{} flows, {} pairs of ends", flows.len(), recording.ends.len())));
     }
+    let run = &*run.with_room();
     let mut sim = Sim::set_up(run, flows)?;
     let transports = flows.iter().map(|flow| run.transport(flow.transport));
     sim.net.tape = Some(Box::new(Tape::of(recording, flows, transports)));
@@ -98,6 +100,7 @@ pub fn run_recorded(
 /// As [`run`].
 pub fn run_both_ways(run: &Run, flows: &[FlowSpec], control: &Control) -> Result<Output, ConfigError> {
     run.check(flows)?;
+    let run = &*run.with_room();
     let mut sim = Sim::set_up(run, flows)?;
     sim.net.trace.both_ways = true;
     sim.handle_events(control)?;
@@ -145,7 +148,8 @@ pub fn alone(run: &Run, flow: &FlowSpec) -> Result<Alone, ConfigError> {
     let (src, dst) = if named { (flow.src, flow.dst) } else { (0, 0) };
     let flows = [FlowSpec { start: Time::ZERO, src, dst, stage: None, after: None, application: 0, ..*flow }];
     single.check(&flows)?;
-    let mut sim = Sim::set_up(&single, &flows)?;
+    let single = &*single.with_room();
+    let mut sim = Sim::set_up(single, &flows)?;
     sim.net.deliveries = Some(Vec::new());
     sim.handle_events(&Control::default())?;
     let arrivals = sim.net.deliveries.take().unwrap_or_default();

@@ -139,6 +139,7 @@ fn transport(draws: &mut Draws) -> Tcp {
         retries: draws.maybe(0.3, |draws| draws.below(4) as u32),
         restart_after_idle: draws.chance(0.5),
         cached_metrics: CachedMetrics::Off,
+        reserved: 0,
         ..plain
     };
     if draws.chance(0.2) { over_quic(tcp, draws) } else { tcp }

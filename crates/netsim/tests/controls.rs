@@ -7,7 +7,7 @@ use dumbbell::{go, ms, rate, wired};
 use netsim::tcp::settings::{Congestion, EcnMode, OwnTransport, Recovery, RtoRule};
 use netsim::{FlowSpec, Output, Run, Tcp};
 use qdisc::Limit;
-use units::Time;
+use units::{Stream, Time};
 
 /// Hosts of today: SACK, timestamps, an acknowledgement for two segments, windows that never limit.
 fn today(congestion: Congestion, ecn: EcnMode) -> Tcp {
@@ -23,6 +23,9 @@ fn today(congestion: Congestion, ecn: EcnMode) -> Tcp {
 fn linux(congestion: Congestion, ecn: EcnMode) -> Tcp {
     Tcp { recovery: Recovery::Linux, tick: ms(1), ..today(congestion, ecn) }
 }
+
+/// Settings of hosts with a control, and what may be marked.
+type Hosts = fn(Congestion, EcnMode) -> Tcp;
 
 /// A link of `mbps` with room for `packets`, and round trips of `rtt_ms` without queue.
 fn link(discipline: &str, options: &[(&str, &str)], mbps: u64, rtt_ms: u64, packets: u32) -> Run {
@@ -120,7 +123,6 @@ fn capacity(mbps: u64) -> f64 {
 /// the second, and a link that is used. CUBIC is classic with drops and with marks.
 #[test]
 fn prague_and_cubic_share_a_dual_queue_and_prague_has_hardly_a_queue() {
-    type Hosts = fn(Congestion, EcnMode) -> Tcp;
     let cases: [(u64, EcnMode, Hosts); 5] = [
         (10, EcnMode::Off, today),
         (20, EcnMode::Off, today),
@@ -146,8 +148,14 @@ fn prague_and_cubic_share_a_dual_queue_and_prague_has_hardly_a_queue() {
 /// they come evenly, to a whole one, where they come at random: x = W p / (1 - p) solves x / 2 = 1 + (1/2 or 1) / x.
 #[test]
 fn prague_keeps_its_window_law() {
+    for hosts in [today, linux] {
+        window_law_of_prague(hosts);
+    }
+}
+
+fn window_law_of_prague(hosts: Hosts) {
     let mut run = link("dualpi2", &[], 40, 40, 2000);
-    let list = flows(&mut run, &[today(Congestion::Prague, EcnMode::L4s), today(Congestion::Cubic, EcnMode::Off)]);
+    let list = flows(&mut run, &[hosts(Congestion::Prague, EcnMode::L4s), hosts(Congestion::Cubic, EcnMode::Off)]);
     let (rates, after) = window(&run, &list, 20, 60);
     run.duration = ms(20_000);
     let before = go(&run, &list);
@@ -174,12 +182,15 @@ fn prague_does_not_favour_short_round_trips_as_dctcp_does() {
     assert!((2.0 / 3.0..1.5).contains(&shares[0]) && shares[1] > 5.0, "{shares:?}");
 }
 
+/// The sender of the RFCs and that of Linux.
+const SENDERS: [(&str, Hosts); 2] = [("sack", today), ("linux", linux)];
+
 /// Segments of a bandwidth-delay product at 50 Mbit/s and 40 ms, which the BBR tests use.
 const BDP: f64 = 50e6 * 0.040 / 12_000.0;
 
-fn beside(rules: &[Congestion], buffer_bdp: f64) -> (Vec<f64>, Output) {
+fn beside(hosts: Hosts, rules: &[Congestion], buffer_bdp: f64) -> (Vec<f64>, Output) {
     let mut run = link("fifo", &[], 50, 40, (BDP * buffer_bdp) as u32);
-    let tcp: Vec<Tcp> = rules.iter().map(|&rule| today(rule, EcnMode::Off)).collect();
+    let tcp: Vec<Tcp> = rules.iter().map(|&rule| hosts(rule, EcnMode::Off)).collect();
     let list = flows(&mut run, &tcp);
     window(&run, &list, 20, 80)
 }
@@ -188,19 +199,27 @@ fn beside(rules: &[Congestion], buffer_bdp: f64) -> (Vec<f64>, Output) {
 /// bandwidth-delay product, whatever the buffer.
 #[test]
 fn bbr3_fills_the_link_with_hardly_a_queue() {
-    for buffer in [1.0, 2.0, 10.0] {
-        let (rates, out) = beside(&[Congestion::Bbr3], buffer);
-        let wait_ms = out.records[0].queue_delay.mean_s() * 1e3;
-        assert!(rates[0] > 0.96 * capacity(50) && wait_ms < 0.1 * 40.0, "{buffer}: {rates:?}, {wait_ms} ms");
+    for (name, hosts) in SENDERS {
+        for buffer in [1.0, 2.0, 10.0] {
+            let (rates, out) = beside(hosts, &[Congestion::Bbr3], buffer);
+            let wait_ms = out.records[0].queue_delay.mean_s() * 1e3;
+            assert!(rates[0] > 0.96 * capacity(50) && wait_ms < 0.1 * 40.0, "{name} {buffer}: {rates:?}, {wait_ms} ms");
+        }
     }
 }
 
 /// Draft, 5.3.4: 200 ms and a round trip, every 5 s.
 #[test]
 fn bbr3_probes_the_round_trip_time_every_five_seconds() {
+    for (_, hosts) in SENDERS {
+        probes_of_bbr3(hosts);
+    }
+}
+
+fn probes_of_bbr3(hosts: Hosts) {
     let mut run = link("fifo", &[], 50, 40, 1000);
     (run.sample_interval, run.watched, run.duration) = (ms(50), vec![0], ms(60_000));
-    let list = flows(&mut run, &[today(Congestion::Bbr3, EcnMode::Off)]);
+    let list = flows(&mut run, &[hosts(Congestion::Bbr3, EcnMode::Off)]);
     let samples = go(&run, &list).samples;
     let (mut dips, mut low) = (Vec::new(), 0);
     for (before, after) in samples.iter().zip(&samples[1..]).skip(20) {
@@ -221,10 +240,12 @@ fn bbr3_probes_the_round_trip_time_every_five_seconds() {
 
 #[test]
 fn two_flows_of_bbr3_come_to_share() {
-    for buffer in [0.5, 2.0, 5.0] {
-        let (rates, _) = beside(&[Congestion::Bbr3, Congestion::Bbr3], buffer);
-        let least = rates[0].min(rates[1]) / (rates[0] + rates[1]);
-        assert!(least > 0.35 && rates[0] + rates[1] > 0.95 * capacity(50), "{buffer}: {rates:?}");
+    for (name, hosts) in SENDERS {
+        for buffer in [0.5, 2.0, 5.0] {
+            let (rates, _) = beside(hosts, &[Congestion::Bbr3, Congestion::Bbr3], buffer);
+            let least = rates[0].min(rates[1]) / (rates[0] + rates[1]);
+            assert!(least > 0.35 && rates[0] + rates[1] > 0.95 * capacity(50), "{name} {buffer}: {rates:?}");
+        }
     }
 }
 
@@ -232,15 +253,18 @@ fn two_flows_of_bbr3_come_to_share() {
 /// given way long before.
 #[test]
 fn bbr3_tolerates_losses_up_to_two_percent() {
-    let rate_at = |rule, loss| {
-        let mut run = link("fifo", &[], 50, 40, 1000);
-        run.network.loss = loss;
-        let list = flows(&mut run, &[today(rule, EcnMode::Off)]);
-        window(&run, &list, 20, 60).0[0] / capacity(50)
-    };
-    assert!(rate_at(Congestion::Bbr3, 0.001) > 0.9);
-    assert!(rate_at(Congestion::Bbr3, 0.01) > 0.7 && rate_at(Congestion::Cubic, 0.01) < 0.2);
-    assert!(rate_at(Congestion::Bbr3, 0.05) < 0.2 && rate_at(Congestion::Bbr, 0.05) > 0.3);
+    for (name, hosts) in SENDERS {
+        let rate_at = |rule, loss| {
+            let mut run = link("fifo", &[], 50, 40, 1000);
+            run.network.loss = loss;
+            let list = flows(&mut run, &[hosts(rule, EcnMode::Off)]);
+            window(&run, &list, 20, 60).0[0] / capacity(50)
+        };
+        let third = [0.001, 0.01, 0.05].map(|loss| rate_at(Congestion::Bbr3, loss));
+        let (cubic, first) = (rate_at(Congestion::Cubic, 0.01), rate_at(Congestion::Bbr, 0.05));
+        let text = format!("{name}: {third:?}, CUBIC {cubic}, version 1 {first}");
+        assert!(third[0] > 0.9 && third[1] > 0.7 && cubic < 0.2 && third[2] < 0.2 && first > 0.3, "{text}");
+    }
 }
 
 /// Google at IETF 117 (2023) and Zeynali et al. 2024, sections 4 and 5: in buffers below a few bandwidth-delay products version
@@ -248,15 +272,17 @@ fn bbr3_tolerates_losses_up_to_two_percent() {
 /// CUBIC has more.
 #[test]
 fn bbr3_leaves_cubic_more_than_version_1_and_loses_far_less_in_shallow_buffers() {
-    for buffer in [0.25, 0.5, 1.0] {
-        let (third, out) = beside(&[Congestion::Bbr3, Congestion::Cubic], buffer);
-        let (first, old) = beside(&[Congestion::Bbr, Congestion::Cubic], buffer);
-        let (drops, before) = (out.records[0].drops, old.records[0].drops);
-        assert!(third[0] > third[1] && third[1] > 2.0 * first[1], "{buffer}: {third:?} and {first:?}");
-        assert!(2 * drops < before, "{buffer}: {drops} and {before} drops");
+    for (name, hosts) in SENDERS {
+        for buffer in [0.25, 0.5, 1.0] {
+            let (third, out) = beside(hosts, &[Congestion::Bbr3, Congestion::Cubic], buffer);
+            let (first, old) = beside(hosts, &[Congestion::Bbr, Congestion::Cubic], buffer);
+            let (drops, before) = (out.records[0].drops, old.records[0].drops);
+            assert!(third[0] > third[1] && third[1] > 2.0 * first[1], "{name} {buffer}: {third:?} and {first:?}");
+            assert!(2 * drops < before, "{name} {buffer}: {drops} and {before} drops");
+        }
+        let (deep, _) = beside(hosts, &[Congestion::Bbr3, Congestion::Cubic], 10.0);
+        assert!(deep[1] > deep[0] && deep[0] > 0.25 * deep[1], "{name}: {deep:?}");
     }
-    let (deep, _) = beside(&[Congestion::Bbr3, Congestion::Cubic], 10.0);
-    assert!(deep[1] > deep[0] && deep[0] > 0.25 * deep[1], "{deep:?}");
 }
 
 /// Where acknowledgements count marks, BBRv3 keeps two flows at a step of 5 ms, where they would hold a bandwidth-delay product
@@ -264,13 +290,59 @@ fn bbr3_leaves_cubic_more_than_version_1_and_loses_far_less_in_shallow_buffers()
 #[test]
 fn bbr3_answers_to_marks() {
     let step = [("l_threshold", "0.005"), ("l_range", "0"), ("coupling", "0.001"), ("target", "1")];
-    let found = [EcnMode::L4s, EcnMode::Off].map(|ecn| {
-        let mut run = link("dualpi2", &step, 50, 40, 2000);
-        let list = flows(&mut run, &[today(Congestion::Bbr3, ecn), today(Congestion::Bbr3, ecn)]);
-        let (rates, out) = window(&run, &list, 20, 60);
-        (rates, out.records[0].queue_delay.mean_s() * 1e3, out.records[0].drops)
-    });
-    let [(rates, wait_ms, drops), (_, unmarked_ms, _)] = &found;
-    assert!(rates[0] + rates[1] > 0.9 * capacity(50) && *drops == 0, "{found:?}");
-    assert!(*wait_ms < 10.0 && *unmarked_ms > 20.0, "{found:?}");
+    for (name, hosts) in SENDERS {
+        let found = [EcnMode::L4s, EcnMode::Off].map(|ecn| {
+            let mut run = link("dualpi2", &step, 50, 40, 2000);
+            let list = flows(&mut run, &[hosts(Congestion::Bbr3, ecn), hosts(Congestion::Bbr3, ecn)]);
+            let (rates, out) = window(&run, &list, 20, 60);
+            (rates, out.records[0].queue_delay.mean_s() * 1e3, out.records[0].drops)
+        });
+        let [(rates, wait_ms, drops), (_, unmarked_ms, _)] = &found;
+        assert!(rates[0] + rates[1] > 0.9 * capacity(50) && *drops == 0, "{name}: {found:?}");
+        assert!(*wait_ms < 10.0 && *unmarked_ms > 20.0, "{name}: {found:?}");
+    }
+}
+
+/// Mean flight of a binomial rule with k + l = 1, alpha = 1 and beta = 2/3 (Bansal and Balakrishnan 2001, Eq. 1 and 2), drawn
+/// acknowledgement by acknowledgement: whole segments are in flight, and in the round trip of a reduction nothing moves the
+/// window. Windows that are `whole` grow by what the rule gives for whole segments.
+fn drawn(k: f64, loss: f64, whole: bool) -> f64 {
+    let mut draws = Stream::named(1, "binomial");
+    let (mut window, mut rounds, mut held) = (27.0_f64, 0.0, 0.0);
+    let acks = 2_000_000;
+    for _ in 0..acks {
+        let (flight, lost) = (window.floor(), draws.uniform() < loss);
+        rounds += 1.0 / flight;
+        if held > 0.0 {
+            held -= 1.0;
+        } else if lost {
+            window = (window - 2.0 / 3.0 * window.powf(1.0 - k)).max(2.0);
+            held = flight;
+        } else {
+            window += if whole { flight } else { window }.powf(-1.0 - k);
+        }
+    }
+    f64::from(acks) / rounds
+}
+
+/// Section 2 there, of TCP-friendly rules: w = sqrt(alpha / (beta p)), here sqrt(3 / (2 p)), for reductions that are small compared with
+/// the window. Eight flows of 100 s are some 130 windows that do not depend on each other, since what moves a window is forgotten
+/// after w^2 / 2 round trips; before, 60 s take the window of slow start down by less than a segment a time. They spread by sqrt(1 / (6 w)) with IIAD and sqrt(1 / (6 sqrt(w))) with SQRT.
+#[test]
+fn binomial_rules_have_the_window_of_their_law() {
+    let loss = 0.005_f64;
+    let law = (1.5 / loss).sqrt();
+    for (name, hosts) in SENDERS {
+        for (rule, k) in [(Congestion::Iiad, 1.0), (Congestion::Sqrt, 0.5)] {
+            let mut run = link("fifo", &[], 1000, 20, 5000);
+            run.network.loss = loss;
+            let tcp = Tcp { delayed_ack: Time::ZERO, ..hosts(rule, EcnMode::Off) };
+            let list = flows(&mut run, &vec![tcp; 8]);
+            let (rates, _) = window(&run, &list, 60, 160);
+            let mean = rates.iter().sum::<f64>() / 8.0 * 0.020 / 8.0 / 1448.0;
+            let (expected, error) = (drawn(k, loss, name == "linux"), (law.powf(-k) / 6.0 / 130.0).sqrt());
+            let text = format!("{name} {rule:?}: {mean:.2} segments, drawn {expected:.2}, law {law:.2}");
+            assert!((expected / law - 1.0).abs() < 0.05 && (mean / expected - 1.0).abs() < 3.0 * error, "{text}");
+        }
+    }
 }

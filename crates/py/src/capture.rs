@@ -7,15 +7,16 @@ use capture::{Counts, Duplicates, Go, Ideal, Options, Seen, Skip, Tunnel, Watch,
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::table::{Table, as_json};
 
-/// Items of a dictionary, as [`Options`]; `duplicates` is `keep`, `taps` or `all`.
+/// Items of a dictionary, as [`Options`]; `duplicates` is `auto`, `keep`, `leave-out`, `taps` or `all`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct ReadOptions {
     max_flows: usize,
+    max_held: usize,
     tunnels: bool,
     window_ns: u64,
     duplicates: String,
@@ -106,13 +107,20 @@ pub fn read_capture(
 impl ReadOptions {
     pub(crate) fn checked(&self) -> PyResult<Options> {
         let duplicates = match self.duplicates.as_str() {
+            "auto" => Duplicates::Auto,
             "keep" => Duplicates::Keep,
+            "leave-out" => Duplicates::Places,
             "taps" => Duplicates::Taps,
             "all" => Duplicates::All,
-            other => return Err(PyValueError::new_err(format!("duplicates = {other:?}: must be keep, taps or all"))),
+            other => {
+                return Err(PyValueError::new_err(format!(
+                    "duplicates = {other:?}: must be auto, keep, leave-out, taps or all"
+                )));
+            }
         };
         Ok(Options {
             max_flows: self.max_flows,
+            max_held: self.max_held,
             tunnels: self.tunnels,
             window_ns: self.window_ns,
             duplicates,
@@ -129,11 +137,12 @@ impl ReadOptions {
     }
 }
 
-/// What was read, and what became of it; `skipped` by reason, `tunnelled` by kind.
+/// What was read, and what became of it; `skipped` by reason, `tunnelled` by kind, `other_protocols` by number.
 #[derive(Serialize)]
 pub(crate) struct Told {
     packets: u64,
     decoded: u64,
+    copies: u64,
     skipped: Map<String, Json>,
     fragments: u64,
     tunnelled: Map<String, Json>,
@@ -145,9 +154,11 @@ pub(crate) struct Told {
     volume_width_s: f64,
     volumes_left_out: u64,
     link_types: Map<String, Json>,
+    other_protocols: Map<String, Json>,
     taps: Vec<Tap>,
     clocks: Vec<Clock>,
     truncated: bool,
+    nanoseconds: bool,
     stopped: bool,
     duration_s: f64,
     first_epoch_s: Option<f64>,
@@ -166,6 +177,7 @@ struct Unanswered {
 struct Tap {
     file: u32,
     interface: u32,
+    name: Option<String>,
     packets: u64,
     duplicates: u64,
 }
@@ -181,9 +193,13 @@ struct Clock {
 impl Told {
     pub(crate) fn of(counts: &Counts) -> Told {
         let count = |name: &str, value: u64| (name.to_owned(), Json::from(value));
-        let tap = |tap: &capture::Tap| Tap {
+        let protocol = |(number, of): (&u8, &capture::Carried)| {
+            (number.to_string(), json!({"packets": of.packets, "bytes": of.bytes}))
+        };
+        let tap = |(tap, name): (&capture::Tap, &Option<String>)| Tap {
             file: tap.file,
             interface: tap.interface,
+            name: name.clone(),
             packets: tap.packets,
             duplicates: tap.duplicates,
         };
@@ -195,6 +211,7 @@ impl Told {
         Told {
             packets: counts.packets,
             decoded: counts.decoded,
+            copies: counts.copies,
             skipped: Skip::NAMES.iter().map(|&(reason, name)| count(name, counts.skipped(reason))).collect(),
             fragments: counts.fragments,
             tunnelled: Tunnel::NAMES.iter().map(|&(kind, name)| count(name, counts.tunnelled[kind as usize])).collect(),
@@ -210,9 +227,11 @@ impl Told {
             volume_width_s: counts.volume_width_ns as f64 * 1e-9,
             volumes_left_out: counts.volumes_left_out,
             link_types: counts.link_types.iter().map(|(kind, &value)| count(&kind.to_string(), value)).collect(),
-            taps: counts.taps.iter().map(tap).collect(),
+            other_protocols: counts.other_protocols.iter().map(protocol).collect(),
+            taps: counts.taps.iter().zip(&counts.names).map(tap).collect(),
             clocks: counts.clocks.iter().map(clock).collect(),
             truncated: counts.truncated,
+            nanoseconds: counts.nanoseconds,
             stopped: counts.stopped,
             duration_s: counts.duration_ns() as f64 * 1e-9,
             first_epoch_s: counts.first_ns.map(|ns| ns as f64 * 1e-9),

@@ -2,7 +2,7 @@
 
 use std::sync::RwLock;
 
-use explore::{Engine, ExploreError};
+use ::explore::{Engine, ExploreError};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -50,4 +50,14 @@ impl Explorer {
     fn run(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         py.detach(|| self.0.read().map_err(poisoned)?.run(request).map_err(refused))
     }
+}
+
+/// What runs over the same link come to: `questions` is a list of the key `asked` of their outcomes, JSON. Returns the
+/// recommendation, JSON; `null` where there is none.
+///
+/// # Errors
+/// `ValueError` with one line for no such list.
+#[pyfunction]
+pub fn advise(questions: &str) -> PyResult<String> {
+    ::explore::advise(questions).map_err(refused)
 }

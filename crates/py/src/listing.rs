@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ::listing::{Class, FoundBy, Network, Sites, Tally, UNANSWERED, Unsited};
+use ::hosts::{Class, FoundBy, Networks, Sites, Tally, UNANSWERED, Unsited};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, RecordBatch, StringViewArray};
@@ -77,12 +77,11 @@ struct Answer {
 }
 
 /// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
-/// connection; the site is that of the networks `internal`, else found. Connections beyond `max_flows` wait in the file
+/// connection; the site is that of the networks `internal`, else found. Connections that are given up wait in the file
 /// `spill`, and of hosts beyond `most_hosts` what each did in files beside it.
 ///
 /// # Errors
-/// `ValueError` with one line as there, and when no host is in `internal`: then the line is a JSON list of the networks
-/// that were seen, and how many more there are.
+/// `ValueError` with one line as there, for what is no network, and when no host is in `internal`.
 #[pyfunction]
 #[pyo3(signature = (paths, options, look, internal, spill, most_hosts=None))]
 pub fn list_capture(
@@ -115,7 +114,7 @@ pub fn list_capture(
         })
         .map_err(of_system)?;
     let rows = Rows::Held { serials: read.serials, kept: read.connections, left, lost };
-    CaptureListing::of(tally, internal.as_deref(), told, rows)
+    CaptureListing::of(tally, internal.as_ref(), told, rows)
 }
 
 /// The same of the folders of shards that were read; `told` is what was counted, as JSON.
@@ -133,12 +132,15 @@ pub fn list_shards(
     let internal = networks(internal)?;
     let mut tally = Tally::default();
     let shards = py.detach(|| Shards::of(folders, |batch| counted(&mut tally, batch))).map_err(of_system)?;
-    CaptureListing::of(tally, internal.as_deref(), told, Rows::Shards(shards))
+    CaptureListing::of(tally, internal.as_ref(), told, Rows::Shards(shards))
 }
 
-pub(crate) fn networks(texts: Option<Vec<String>>) -> PyResult<Option<Vec<Network>>> {
-    let parsed = |text: &String| text.parse::<Network>().map_err(|error| PyValueError::new_err(error.0));
-    texts.map(|texts| texts.iter().map(parsed).collect::<PyResult<Vec<_>>>()).transpose()
+/// The networks of a site.
+///
+/// # Errors
+/// `ValueError` with one line for what is none.
+pub(crate) fn networks(texts: Option<Vec<String>>) -> PyResult<Option<Networks>> {
+    texts.map(Networks::parse).transpose().map_err(|none| PyValueError::new_err(none.to_string()))
 }
 
 /// Counts the rows of a batch.
@@ -166,7 +168,7 @@ fn counted(tally: &mut Tally, batch: &RecordBatch) -> io::Result<()> {
 }
 
 impl CaptureListing {
-    fn of(tally: Tally, internal: Option<&[Network]>, told: String, rows: Rows) -> PyResult<CaptureListing> {
+    fn of(tally: Tally, internal: Option<&Networks>, told: String, rows: Rows) -> PyResult<CaptureListing> {
         Ok(CaptureListing { found: Found::of(tally, internal, told)?, rows })
     }
 }
@@ -176,13 +178,10 @@ impl Found {
     ///
     /// # Errors
     /// `ValueError` as [`list_capture`].
-    pub(crate) fn of(tally: Tally, internal: Option<&[Network]>, told: String) -> PyResult<Found> {
+    pub(crate) fn of(tally: Tally, internal: Option<&Networks>, told: String) -> PyResult<Found> {
         let sites = Sites::of(&tally, internal).map_err(|none| match none {
             Unsited::File(error) => of_system(error),
-            Unsited::NoHost(none) => match as_json(&(none.seen, none.more)) {
-                Ok(seen) => PyValueError::new_err(seen),
-                Err(error) => error,
-            },
+            Unsited::NoHost(none) => PyValueError::new_err(none.to_string()),
         })?;
         Ok(Found { tally, sites, told })
     }

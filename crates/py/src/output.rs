@@ -13,6 +13,7 @@ pub(crate) fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<B
     all.set_item("drops", Table::of(&output.drops)?)?;
     all.set_item("packets", Table::of(&output.packets)?)?;
     all.set_item("probes", Table::of(&output.probes)?)?;
+    all.set_item("seconds", Table::of(&output.seconds)?)?;
     all.set_item("timeouts", Table::of(&output.timeouts)?)?;
     all.set_item("subflows", Table::of(&output.subflows)?)?;
     all.set_item("trains", Table::of(&output.trains)?)?;

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ::listing::{Measure, Row, Rows, Tally, Traffic};
+use ::hosts::Tally;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
@@ -15,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use runs::table_file::TableFile;
+use traffic::{Measure, Row, Rows, Traffic};
 
 use crate::capture::{Onlooker, ReadOptions, Told};
 use crate::listing::{Found, batch_of, networks, write_batch};
@@ -53,7 +54,7 @@ pub fn profile_capture(
     let mut tally = Tally::default();
     let counted = py.detach(|| read.connections.iter().try_for_each(|connection| tally.add(connection)));
     counted.map_err(of_system)?;
-    let found = Found::of(tally, internal.as_deref(), told)?;
+    let found = Found::of(tally, internal.as_ref(), told)?;
     let batch = py
         .detach(|| {
             let numbers: Vec<u64> = (0..read.connections.len() as u64).collect();

@@ -1,4 +1,4 @@
-//! The flows of a capture as `crates/replay` makes them, for the test that holds them equal to those of Python.
+//! The flows of a capture as `crates/replay` makes them, for the tests that compare them with gold.
 
 use netsim::{Bursts, FlowSpec, Scripts};
 use pyo3::exceptions::PyValueError;
@@ -38,6 +38,7 @@ struct AskedLink {
 #[derive(Serialize)]
 struct Told {
     doubts: Vec<String>,
+    missing: Vec<String>,
     peak_bps: [f64; 2],
     links: Vec<ToldLink>,
 }
@@ -46,6 +47,7 @@ struct Told {
 struct ToldLink {
     span_s: f64,
     rtt_s: Option<f64>,
+    missing: Vec<String>,
     duration_ns: u64,
     offered_bytes: [u64; 2],
     hosts: Vec<String>,
@@ -147,6 +149,7 @@ impl ToldLink {
         ToldLink {
             span_s: list.span_s,
             rtt_s: list.rtt_s,
+            missing: list.missing.clone(),
             duration_ns: list.duration.0,
             offered_bytes: [list.offered.down_bytes, list.offered.up_bytes],
             hosts: list.hosts.clone(),
@@ -190,5 +193,10 @@ fn told(capture: &[u8], asked: Asked) -> Result<Told, Refused> {
     };
     let links = asked.links.iter().map(link).collect::<Result<_, _>>()?;
     let peak = replay.peak_bps();
-    Ok(Told { doubts: replay.doubts().to_vec(), peak_bps: [peak.down, peak.up], links })
+    Ok(Told {
+        doubts: replay.doubts().to_vec(),
+        missing: replay.missing().to_vec(),
+        peak_bps: [peak.down, peak.up],
+        links,
+    })
 }

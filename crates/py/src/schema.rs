@@ -18,6 +18,7 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<netsim::Timeout>(),
         tables::Table::of::<netsim::Subflow>(),
         tables::Table::of::<netsim::ProbePacket>(),
+        tables::Table::of::<netsim::LinkSecond>(),
         tables::Table::of::<netsim::TrainRecord>(),
         tables::Table::of::<netsim::FrameRecord>(),
         tables::Table::of::<netsim::SegmentRecord>(),

@@ -5,17 +5,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use netsim::tcp::settings::Congestion;
 use netsim::{ConfigError, End, FlowSpec, Recording, Run, Side, Tcp};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use settings::{BurstColumns, FlowColumns, PartColumns, ScriptColumns, Settings, SettingsError, StreamColumns};
+use settings::{BurstColumns, FlowColumns, ScriptColumns, Settings, SettingsError};
 use tables::record;
 use units::Time;
 
+use crate::flow_data::{burst_columns, script_columns};
+use crate::observed::{FactArrays, Observed};
 use crate::output::as_dictionary;
-use crate::table::Table;
+use crate::table::{Table, as_json};
 
 /// Lets another thread see how far a run is, and stop it.
 #[pyclass(frozen)]
@@ -72,7 +75,8 @@ impl RecordingSettings {
     }
 }
 
-/// Arrays by the names of [`settings::FlowColumns`], which tells what they mean.
+/// Arrays by the names of [`settings::FlowColumns`], which documents them; scripts and bursts as tables of one
+/// column, lists of structs.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct FlowArrays {
@@ -90,60 +94,23 @@ pub struct FlowArrays {
     stage: PyBuffer<u32>,
     after: PyBuffer<u32>,
     mark: PyBuffer<u32>,
-    bursts: BurstArrays,
-    scripts: ScriptArrays,
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct BurstArrays {
-    flow: PyBuffer<u32>,
-    at_ns: PyBuffer<u64>,
-    gap_ns: PyBuffer<u64>,
-    packets: PyBuffer<u64>,
-    packet_bytes: PyBuffer<u32>,
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct ScriptArrays {
-    flow: PyBuffer<u32>,
-    forward: PyBuffer<u8>,
-    bytes: PyBuffer<u64>,
-    wait_ns: PyBuffer<u64>,
-    pace_ns: PyBuffer<u64>,
-    parts: PartArrays,
-    streams: StreamArrays,
-    done: PyBuffer<u32>,
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct PartArrays {
-    flow: PyBuffer<u32>,
-    train: PyBuffer<u32>,
-    end: PyBuffer<u64>,
-    number: PyBuffer<u32>,
-}
-
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-struct StreamArrays {
-    flow: PyBuffer<u32>,
-    train: PyBuffer<u32>,
+    bursts: Option<Py<PyAny>>,
+    scripts: Option<Py<PyAny>>,
 }
 
 impl FlowArrays {
     /// # Errors
     /// An array that is not contiguous.
     pub(crate) fn columns(&self, py: Python<'_>) -> PyResult<FlowColumns> {
+        let flags = self.flags.to_vec(py)?;
+        let (bursts, scripts) = self.data(py, &flags)?;
         Ok(FlowColumns {
             start_ns: self.start_ns.to_vec(py)?,
             size_bytes: self.size_bytes.to_vec(py)?,
             rtt_ns: self.rtt_ns.to_vec(py)?,
             src: self.src.to_vec(py)?,
             dst: self.dst.to_vec(py)?,
-            flags: self.flags.to_vec(py)?,
+            flags,
             packet_bytes: self.packet_bytes.to_vec(py)?,
             gap_ns: self.gap_ns.to_vec(py)?,
             class: self.class.to_vec(py)?,
@@ -152,43 +119,27 @@ impl FlowArrays {
             stage: self.stage.to_vec(py)?,
             after: self.after.to_vec(py)?,
             mark: self.mark.to_vec(py)?,
-            bursts: self.bursts.columns(py)?,
-            scripts: self.scripts.columns(py)?,
+            bursts,
+            scripts,
         })
+    }
+
+    fn data(&self, py: Python<'_>, flags: &[u8]) -> PyResult<(BurstColumns, ScriptColumns)> {
+        let up: Vec<bool> = flags.iter().map(|flags| flags & 1 != 0).collect();
+        let bursts = self.bursts.as_ref().map(|table| burst_columns(table.bind(py))).transpose()?;
+        let scripts = self.scripts.as_ref().map(|table| script_columns(table.bind(py), &up)).transpose()?;
+        Ok((bursts.unwrap_or_default(), scripts.unwrap_or_default()))
     }
 }
 
-impl BurstArrays {
-    fn columns(&self, py: Python<'_>) -> PyResult<BurstColumns> {
-        Ok(BurstColumns {
-            flow: self.flow.to_vec(py)?,
-            at_ns: self.at_ns.to_vec(py)?,
-            gap_ns: self.gap_ns.to_vec(py)?,
-            packets: self.packets.to_vec(py)?,
-            packet_bytes: self.packet_bytes.to_vec(py)?,
-        })
-    }
-}
-
-impl ScriptArrays {
-    fn columns(&self, py: Python<'_>) -> PyResult<ScriptColumns> {
-        let (parts, streams) = (&self.parts, &self.streams);
-        Ok(ScriptColumns {
-            flow: self.flow.to_vec(py)?,
-            forward: self.forward.to_vec(py)?,
-            bytes: self.bytes.to_vec(py)?,
-            wait_ns: self.wait_ns.to_vec(py)?,
-            pace_ns: self.pace_ns.to_vec(py)?,
-            parts: PartColumns {
-                flow: parts.flow.to_vec(py)?,
-                train: parts.train.to_vec(py)?,
-                end: parts.end.to_vec(py)?,
-                number: parts.number.to_vec(py)?,
-            },
-            streams: StreamColumns { flow: streams.flow.to_vec(py)?, train: streams.train.to_vec(py)? },
-            done: self.done.to_vec(py)?,
-        })
-    }
+/// Bursts and scripts of a flow list as [`settings::FlowColumns`] has them in JSON.
+///
+/// # Errors
+/// `TypeError` for other columns.
+#[pyfunction]
+pub fn flow_data(py: Python<'_>, flows: FlowArrays) -> PyResult<String> {
+    let (bursts, scripts) = flows.data(py, &flows.flags.to_vec(py)?)?;
+    as_json(&serde_json::json!({ "bursts": bursts, "scripts": scripts }))
 }
 
 /// What Python raises.
@@ -211,29 +162,39 @@ pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: FlowArrays) ->
 }
 
 /// Runs `flows`, sorted by start, with `settings`, JSON. Returns a dictionary of tables; `cell` and `nodes` are `None`
-/// without a wireless cell.
+/// without a wireless cell. With `facts` it has `observed` too, an [`Observed`].
 ///
 /// # Errors
 /// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled; `RuntimeError` when
 /// packets are not conserved, a mistake in Mayfly.
 #[pyfunction]
-#[pyo3(signature = (settings, flows, control, recording=None))]
+#[pyo3(signature = (settings, flows, control, recording=None, facts=None))]
 pub fn run<'py>(
     py: Python<'py>,
     settings: &str,
     flows: FlowArrays,
     control: &Control,
     recording: Option<RecordingSettings>,
+    facts: Option<FactArrays>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
+    let facts = facts.map(|facts| facts.facts(py)).transpose()?;
     let (run, rows) = run_and_list(py, settings, flows)?;
     let control = Arc::clone(&control.0);
-    let output = py.detach(move || match recording {
-        Some(recording) => netsim::run_recorded(&run, &rows, &control, recording),
-        None => netsim::run(&run, &rows, &control),
-    });
-    let output = output.map_err(refused)?;
-    as_dictionary(py, &output)
+    let (output, observed) = py.detach(move || {
+        let output = match recording {
+            Some(recording) => netsim::run_recorded(&run, &rows, &control, recording),
+            None => netsim::run(&run, &rows, &control),
+        };
+        let output = output.map_err(refused)?;
+        let observed = facts.map(|facts| Observed::of(&run, &rows, &output, &facts)).transpose()?;
+        Ok::<_, PyErr>((output, observed))
+    })?;
+    let found = as_dictionary(py, &output)?;
+    if let Some(observed) = observed {
+        found.set_item("observed", Bound::new(py, observed)?)?;
+    }
+    Ok(found)
 }
 
 record! {
@@ -277,4 +238,10 @@ pub fn alone(py: Python<'_>, settings: &str, flows: FlowArrays) -> PyResult<(Tab
 #[pyfunction]
 pub fn transport_schema() -> String {
     schemars::schema_for!(Tcp).to_value().to_string()
+}
+
+/// Congestion controls in the order of the registry: name in the settings, title, and the kernel module that is the same.
+#[pyfunction]
+pub fn congestion_controls() -> Vec<(&'static str, &'static str, Option<&'static str>)> {
+    Congestion::ALL.iter().map(|control| (control.word(), control.title(), control.module())).collect()
 }

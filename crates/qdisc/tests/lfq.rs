@@ -10,7 +10,7 @@ use units::{FlowKey, Stream, Time};
 const MS: u64 = 1_000_000;
 
 /// Constants of the bounds: lag, debt, width of a bucket, longest packet, pace as it is rounded, and with what may go to those
-/// that starved, one packet in five.
+/// that starved, one byte in five.
 const LAG: i64 = 20_000;
 const DEBT: i64 = 6_000;
 const WIDTH: i64 = 1_024;
@@ -20,7 +20,12 @@ const PACE_OF_OTHERS: f64 = 0.4 * 1.25;
 
 /// How far beyond the lag a user with packets may fall behind when no more than `users` have some: the lemma.
 fn sag(users: f64) -> f64 {
-    WIDTH as f64 + PACE_OF_OTHERS * (WIDTH + LONGEST) as f64 * (1.0 + users.ln())
+    sag_of(WIDTH, users)
+}
+
+/// The same with buckets of `width` bytes.
+fn sag_of(width: i64, users: f64) -> f64 {
+    width as f64 + PACE_OF_OTHERS * (width + LONGEST) as f64 * (1.0 + users.ln())
 }
 
 /// What one user may be served beyond another that has packets all the time.
@@ -844,4 +849,109 @@ fn newcomers_do_not_wait_for_all_that_come_after_them() {
     // Less a bucket of 8 KiB, and two packets.
     let warranted = PACE * f64::from(rounds) - (8192.0 / 1500.0 + 2.0);
     assert!(f64::from(served) > warranted, "{served} of {warranted}");
+}
+
+/// Width of a bucket for a lag of 360 and of 490 kB.
+const DEFAULT_WIDTH: i64 = 8192;
+
+/// Users that always have packets, all of one length each, at 10 Mb/s, and user 0, which comes when the clock has gone on with the
+/// others.
+struct Backlogged {
+    queue: Qdisc,
+    lens: HashMap<u32, u32>,
+    now: Time,
+}
+
+impl Backlogged {
+    fn of(options: &str) -> Backlogged {
+        let options = format!("probation=0 target=1000 users=4096 flows=16384 lag_time=1e9 {options}");
+        Backlogged { queue: lfq(&options, 100_000), lens: HashMap::new(), now: Time::ZERO }
+    }
+
+    fn come(&mut self, users: std::ops::Range<u32>, len: u32) {
+        for user in users {
+            self.lens.insert(user, len);
+            (0..3).for_each(|_| _ = self.queue.enqueue(packet(user, 0, len), self.now));
+        }
+    }
+
+    /// Who is served, and what.
+    fn serve(&mut self) -> (u32, f64) {
+        let sent = self.queue.dequeue(self.now).expect("all have packets");
+        self.now += Time(800 * u64::from(sent.len));
+        if sent.flow == packet(sent.dst, 0, 0).flow {
+            self.queue.enqueue(packet(sent.dst, 0, self.lens[&sent.dst]), self.now);
+        }
+        (sent.dst, f64::from(sent.len))
+    }
+
+    fn serve_bytes(&mut self, bytes: f64) {
+        let mut served = 0.0;
+        while served < bytes {
+            served += self.serve().1;
+        }
+    }
+
+    /// By how much user 0, which came a lag behind, falls beyond that while `bytes` are served: its clock goes on by what is
+    /// warranted, at least.
+    fn beyond_the_lag(&mut self, bytes: f64) -> f64 {
+        let users = self.lens.len() as f64;
+        let (mut total, mut own, mut worst) = (0.0, 0.0, 0.0_f64);
+        while total < bytes {
+            let (user, len) = self.serve();
+            total += len;
+            own += if user == 0 { len } else { 0.0 };
+            worst = worst.max(PACE * total / users - own);
+        }
+        worst
+    }
+}
+
+/// The lemma where packets differ in length: users with long packets have had their share and starve while a hundred with short
+/// ones, user 0 among them, come back a lag behind. A packet out of turn is as many bytes as 37 in turn.
+#[test]
+fn who_starves_has_one_byte_in_five_whatever_packets_are_long() {
+    for (debt, large, small, seconds) in [(15_000, 100, 100, 60), (15_000, 150, 200, 60), (500_000, 100, 100, 60)] {
+        let mut link = Backlogged::of(&format!("user_lag=360000 flow_lag=120000 debt={debt}"));
+        link.come(1..large + 1, 1500);
+        link.serve_bytes(f64::from(large) * 2.0 * DEFAULT_WIDTH as f64);
+        link.come(0..1, 40);
+        link.come(10_000..10_000 + small, 40);
+        let beyond = link.beyond_the_lag(1.25e6 * f64::from(seconds));
+        let bound = sag_of(DEFAULT_WIDTH, f64::from(large + small + 1));
+        assert!(beyond <= bound, "debt {debt}, {large} beside {small}: {beyond} of {bound}");
+    }
+}
+
+/// The lemma where the order of the users was charged in place: users come back with all of a lag of 59 buckets, after packets of
+/// a user in the order went ahead.
+#[test]
+fn who_comes_back_with_all_its_lag_is_in_order_after_packets_went_ahead() {
+    let mut link = Backlogged::of("user_lag=480000 flow_lag=160000 patience=1000");
+    link.come(20..30, 1500);
+    link.serve_bytes(3e7);
+    // Six sparse packets: user 20 is in a later bucket than where it waits, which is found as its turn comes.
+    (0..6).for_each(|port| _ = link.queue.enqueue(packet(20, 100 + port, 1500), link.now));
+    link.serve_bytes(6e4);
+    link.come(0..1, 40);
+    link.come(1000..1100, 1500);
+    let beyond = link.beyond_the_lag(5e7);
+    let bound = sag_of(DEFAULT_WIDTH, 111.0);
+    assert!(beyond <= bound, "{beyond} of {bound}");
+}
+
+/// The lemma where packets go ahead: three users come back with all their credit and a new port for each packet, then user 0.
+#[test]
+fn who_is_in_line_for_going_ahead_does_not_wait_for_the_credit_of_those_before_it() {
+    let mut queue = lfq("probation=0 target=1000 patience=1000", 100_000);
+    (20..25).for_each(|user| (0..1000).for_each(|_| enqueue(&mut queue, packet(user, 0, 1500))));
+    while queue.dequeue(Time::ZERO).is_some() {}
+    for user in 1..=3 {
+        (0..213).for_each(|port| enqueue(&mut queue, packet(user, port, 1500)));
+    }
+    enqueue(&mut queue, packet(0, 0, 1500));
+    let before = (0..).take_while(|_| queue.dequeue(Time::ZERO).expect("packets wait").dst != 0).count();
+    // The clock goes on by a bucket at most while they go: of four users, at a pace of 0.4.
+    let most = DEFAULT_WIDTH as f64 * 4.0 / PACE / 1500.0 + 4.0;
+    assert!((before as f64) < most, "{before} of {most}");
 }

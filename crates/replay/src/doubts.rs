@@ -4,6 +4,7 @@ use capture::{Connection, Counts, Skip, Volume};
 
 use crate::numbers::seconds;
 use crate::text;
+use crate::udp_share::UdpShare;
 
 /// Share of the bytes that crosses from which on the rest is not worth a word.
 const MOSTLY_CROSSING: f64 = 0.9;
@@ -12,8 +13,13 @@ const GAP_OF_S: f64 = 86_400.0;
 /// ... that lasts for this share of it.
 const GAP_SHARE: f64 = 0.9;
 
+/// Share of the packets from which on copies are worth a word.
+const SAID_FROM: f64 = 0.01;
+/// One packet of so many being a copy, copies are left out without being asked.
+const LEFT_OUT_FROM: u64 = 5;
+
 /// What to doubt in a capture of which `crossing` is the share of the bytes that passes between both sides.
-pub(crate) fn doubts(volumes: &[Volume], counts: &Counts, crossing: f64) -> Vec<String> {
+pub(crate) fn doubts(udp: &UdpShare, volumes: &[Volume], counts: &Counts, crossing: f64) -> Vec<String> {
     let duration_s = counts.duration_ns() as f64 * 1e-9;
     let silence_s = longest_silence_s(volumes).filter(|&silence_s| silence_s > GAP_SHARE * duration_s);
     let jump = silence_s.filter(|_| duration_s > GAP_OF_S).map(|silence_s| {
@@ -31,7 +37,42 @@ pub(crate) fn doubts(volumes: &[Volume], counts: &Counts, crossing: f64) -> Vec<
             100.0 * (1.0 - crossing)
         )
     });
-    jump.into_iter().chain(one_sided).collect()
+    jump.into_iter().chain(one_sided).chain(copies(counts)).chain(udp.replay_sentence()).collect()
+}
+
+/// What is said of packets that were captured more than once.
+fn copies(counts: &Counts) -> Option<String> {
+    let share = counts.copies as f64 / counts.packets as f64;
+    if counts.packets == 0 || share < SAID_FROM {
+        return None;
+    }
+    let mut names = Vec::new();
+    for (tap, name) in counts.taps.iter().zip(&counts.names) {
+        let name = name.clone().unwrap_or_else(|| tap.interface.to_string());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let places = match &names[..] {
+        [most @ .., last] if !most.is_empty() && names.len() <= 4 => {
+            format!("at interfaces {} and {last}", most.join(", "))
+        }
+        [_, _, ..] => format!("at {} interfaces", names.len()),
+        _ => "by one tap (a mirror port, or -i any)".to_owned(),
+    };
+    let seen = format!("{:.1} % of the packets are copies of packets that were seen before, {places}", 100.0 * share);
+    let left_out = counts.skipped(Skip::Duplicate) > 0;
+    let many = counts.copies > counts.packets / LEFT_OUT_FROM;
+    Some(match (left_out, many) {
+        (true, _) => {
+            format!("{seen}: they are left out, so that each packet counts once; --duplicates keep counts them")
+        }
+        (false, true) => format!(
+            "{seen}: they count as traffic and as retransmissions, and the figures are wrong by that; --duplicates \
+             leave-out leaves them out"
+        ),
+        (false, false) => format!("{seen}: they count as traffic; --duplicates leave-out leaves them out"),
+    })
 }
 
 /// Longest time in which nothing passes; None of fewer than two windows with traffic.
@@ -45,14 +86,14 @@ fn longest_silence_s(volumes: &[Volume]) -> Option<f64> {
 /// Why a capture gave nothing to replay, as far as its packets tell.
 pub(crate) fn why_nothing(connections: &[Connection], counts: &Counts) -> String {
     if !connections.is_empty() {
-        return String::new();
+        let plural = if connections.len() == 1 { "" } else { "s" };
+        let number = text::grouped(connections.len() as u64);
+        return format!(": none of its {number} connection{plural} carries TCP payload or UDP");
     }
     if counts.packets == 0 {
         return ": no packet in it".to_owned();
     }
-    let told = |(reason, name): (Skip, &'static str)| (counts.skipped(reason), name);
-    let mut reasons: Vec<(u64, &str)> = Skip::NAMES.into_iter().map(told).filter(|&(count, _)| count > 0).collect();
-    if reasons.is_empty() {
+    if counts.skipped_total() == 0 {
         return ": no connection in it".to_owned();
     }
     if !counts.link_types.is_empty() {
@@ -67,13 +108,63 @@ pub(crate) fn why_nothing(connections: &[Connection], counts: &Counts) -> String
         let told: Vec<String> = types.iter().take(3).map(one).collect();
         return format!(": link type not decoded: {}", told.join(", "));
     }
-    reasons.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
-    let one = |&(count, name): &(u64, &str)| {
-        let words = SKIPPED.iter().find(|(known, _)| *known == name).map_or(name, |(_, words)| words);
-        format!("{} {words}", text::grouped(count))
-    };
-    format!(": no packet decoded: {}", reasons.iter().take(3).map(one).collect::<Vec<_>>().join(", "))
+    format!(": no packet decoded: {}", first_of(&reasons(counts)))
 }
+
+/// Packets that are left out and why, the most frequent reason first, each IP protocol by itself; copies are none of them.
+pub(crate) fn reasons(counts: &Counts) -> Vec<(u64, String)> {
+    let mut found = Vec::new();
+    for (reason, name) in Skip::NAMES {
+        let mut count = counts.skipped(reason);
+        if reason == Skip::Duplicate {
+            continue;
+        }
+        if reason == Skip::Other {
+            let protocols = counts.other_protocols.iter();
+            found.extend(protocols.map(|(&number, of)| (of.packets, protocol_text(number))));
+            let known: u64 = counts.other_protocols.values().map(|of| of.packets).sum();
+            count = count.saturating_sub(known);
+        }
+        let words = SKIPPED.iter().find(|(known, _)| *known == name).map_or(name, |(_, words)| words);
+        found.push((count, words.to_owned()));
+    }
+    found.retain(|&(count, _)| count > 0);
+    found.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
+    found
+}
+
+/// The three most frequent reasons in words.
+pub(crate) fn first_of(reasons: &[(u64, String)]) -> String {
+    let one = |(count, why): &(u64, String)| format!("{} {why}", text::grouped(*count));
+    reasons.iter().take(3).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// An IP protocol in words.
+pub(crate) fn protocol_text(number: u8) -> String {
+    match PROTOCOLS.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => format!("{name} (IP protocol {number})"),
+        None => format!("of IP protocol {number}"),
+    }
+}
+
+/// IP protocols that people capture and that are not decoded.
+const PROTOCOLS: [(u8, &str); 15] = [
+    (2, "IGMP"),
+    (4, "IP in IP"),
+    (41, "6in4"),
+    (46, "RSVP"),
+    (47, "GRE"),
+    (50, "ESP"),
+    (88, "EIGRP"),
+    (89, "OSPF"),
+    (97, "Ethernet in IP"),
+    (103, "PIM"),
+    (108, "IPComp"),
+    (112, "VRRP"),
+    (115, "L2TP"),
+    (132, "SCTP"),
+    (137, "MPLS in IP"),
+];
 
 /// Link types that people capture and that are not decoded.
 const LINK_TYPES: [(i32, &str); 12] = [
@@ -91,13 +182,16 @@ const LINK_TYPES: [(i32, &str); 12] = [
     (227, "CAN"),
 ];
 
+pub(crate) const LINK_TYPE: &str = "of a link type that is not decoded";
+pub(crate) const CUT_HEADER: &str = "cut within their headers";
+
 /// Why packets are left out, in words.
 const SKIPPED: [(&str, &str); 9] = [
-    ("link_type", "of a link type that is not decoded"),
+    ("link_type", LINK_TYPE),
     ("not_ip", "neither IPv4 nor IPv6"),
     ("fragment", "fragments without their first one"),
     ("other_protocol", "neither TCP nor UDP nor ICMP"),
-    ("cut_header", "cut within their headers"),
+    ("cut_header", CUT_HEADER),
     ("malformed", "malformed"),
     ("no_interface", "without a known interface or time"),
     ("oversized", "too long"),

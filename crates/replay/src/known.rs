@@ -3,9 +3,9 @@
 use netsim::Burst;
 
 use crate::datagrams::Datagrams;
-use crate::ends::Ends;
 use crate::paths::Path;
 use crate::trains::Piece;
+use hosts::Ends;
 
 /// Lengths of TCP packets.
 #[derive(Clone, Copy, Debug)]
@@ -42,4 +42,6 @@ pub(crate) struct Known {
     pub(crate) bursts: Vec<Burst>,
     pub(crate) calls: Vec<KnownCall>,
     pub(crate) lasted_s: f64,
+    /// Starts of all connections, ascending.
+    pub(crate) begun_s: Vec<f64>,
 }

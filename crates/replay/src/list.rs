@@ -3,18 +3,20 @@
 use capture::Protocol;
 use netsim::{Burst, Bursts, FlowSpec, Scripts};
 use units::Time;
+use workload::MOST_BYTES;
 
 use crate::closed::{Start, closed};
-use crate::ends::Ends;
 use crate::known::{Known, Sizes};
 use crate::link::Link;
+use crate::missing::{self, ASSUMED_RTT_S, assumed_rtt};
 use crate::numbers::median;
-use crate::paths::{Path, as_rtt, round_trips};
+use crate::paths::{Path, as_rtt, round_trips, usual_round_trip};
 use crate::refused::{Refused, refused};
-use crate::script::{MOST_BYTES, script};
+use crate::script::script;
 use crate::span::refuse_clock_jump;
 use crate::text;
 use crate::trains::{Step, steps};
+use hosts::Ends;
 
 /// Latest start that a flow list may hold, s.
 const LATEST_S: f64 = 1e9;
@@ -40,8 +42,10 @@ pub struct List {
     pub calls: Vec<Call>,
     /// How long the packets of the capture came, or its flows start, s.
     pub span_s: f64,
-    /// Median of the round-trip times of the flows, s; None where none is known.
+    /// Round-trip time of the path, s: the median over the TCP connections, or assumed where no flow has one.
     pub rtt_s: Option<f64>,
+    /// What of the capture is not in the list, or was assumed, in sentences.
+    pub missing: Vec<String>,
     /// Of the run: as long again as the capture, a minute at least, for its flows to end.
     pub duration: Time,
     /// What the flows bring.
@@ -117,6 +121,8 @@ impl List {
     }
 
     pub(crate) fn of(known: &Known, link: &Link, rtt_s: Option<f64>) -> Result<List, Refused> {
+        // Before rows are formed, whose bounds would say less.
+        refuse_clock_jump(&known.begun_s, &known.name, known.lasted_s)?;
         let steps = steps(&known.pieces, &known.paths, &known.ends, link, u64::from(known.sizes.mss.max(1)));
         let mut rows = rows(known, link, &steps);
         let Some(first_s) = rows.iter().map(|row| row.start_s).min_by(f64::total_cmp) else {
@@ -127,8 +133,17 @@ impl List {
             first.start_s.total_cmp(&second.start_s).then(first.connection.cmp(&second.connection))
         });
         check(&rows, known)?;
-        with_round_trips(&mut rows, rtt_s);
-        let rtt_s = median(&mut rows.iter().filter_map(|row| row.rtt_s).collect::<Vec<_>>());
+        let mut missing = Vec::new();
+        missing.extend(asides(known, &steps));
+        let usual_s = usual_round_trip(&known.paths, &known.ends, &link.bases_s);
+        let unknown = rtt_s.is_none() && rows.iter().all(|row| row.rtt_s.is_none());
+        if unknown {
+            missing.push(assumed_rtt());
+        }
+        let rtt_s = if unknown { Some(ASSUMED_RTT_S) } else { rtt_s };
+        with_round_trips(&mut rows, usual_s, rtt_s);
+        let rtt_s =
+            rtt_s.or(usual_s).or_else(|| median(&mut rows.iter().filter_map(|row| row.rtt_s).collect::<Vec<_>>()));
         let starts_s: Vec<f64> = rows.iter().map(|row| row.start_s).collect();
         let users = rows.iter().map(|row| (row.start_s, known.ends.opener[row.connection as usize], row.lasted_s));
         let (hosts, numbers) = hosts(&rows, &known.ends);
@@ -174,11 +189,27 @@ impl List {
             hosts,
             span_s,
             rtt_s,
+            missing,
             duration: Time(((span_s + DRAIN_S.max(span_s)) * 1e9).round_ties_even() as u64),
             offered: Offered { down_bytes: wire_bytes[0], up_bytes: wire_bytes[1] },
             down_is_lighter: usual_bytes[0] < usual_bytes[1],
         })
     }
+}
+
+/// What the steps lack of the trains, in words.
+fn asides(known: &Known, steps: &[Step]) -> Option<String> {
+    let way =
+        |connection: u32, from_opener: bool| usize::from(from_opener == known.paths[connection as usize].opener_up);
+    let mut all = [0_u64; 2];
+    for piece in &known.pieces {
+        all[way(piece.connection, piece.from_opener)] += piece.bytes;
+    }
+    let mut left = all;
+    for step in steps {
+        left[way(step.connection, step.from_opener)] -= step.bytes;
+    }
+    missing::asides(left, all)
 }
 
 /// The flows at the times of the capture: connections of TCP, then directions of UDP.
@@ -246,10 +277,10 @@ fn check(rows: &[Row], known: &Known) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Multiplies the round-trip times so that their median is `rtt_s`, within what a flow list may hold.
-fn with_round_trips(rows: &mut [Row], rtt_s: Option<f64>) {
+/// Multiplies the round-trip times by one factor, so that `usual_s`, that of the path, is `rtt_s`, within what a flow list
+/// may hold.
+fn with_round_trips(rows: &mut [Row], usual_s: Option<f64>, rtt_s: Option<f64>) {
     let Some(wanted_s) = rtt_s else { return };
-    let usual_s = median(&mut rows.iter().filter_map(|row| row.rtt_s).collect::<Vec<_>>());
     let factor = usual_s.map(|usual_s| wanted_s / usual_s);
     for row in rows {
         // Where none is known, all have the one that is wanted.

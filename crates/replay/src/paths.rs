@@ -2,9 +2,9 @@
 
 use capture::{Connection, Protocol};
 
-use crate::ends::Ends;
 use crate::numbers::{median, seconds};
-use crate::sides::opener_is_near;
+use hosts::Ends;
+use hosts::opener_is_near;
 
 /// Round-trip times that a flow list may hold, s; a handshake outside them counts as not measured.
 const RTT_BOUNDS_S: std::ops::RangeInclusive<f64> = 1e-9..=60.0;
@@ -66,14 +66,26 @@ pub(crate) fn paths(connections: &[Connection], ends: &Ends, near: &[bool]) -> V
 /// Round-trip time of each connection whose ends have these least times to the tap, the median of all where it is not known;
 /// None where none is.
 pub(crate) fn round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Vec<Option<f64>> {
+    let found = known_round_trips(paths, ends, bases_s);
+    let counts = |(path, rtt_s): (&Path, &Option<f64>)| rtt_s.filter(|_| path.protocol != Protocol::Icmp);
+    let usual_s = median(&mut paths.iter().zip(&found).filter_map(counts).collect::<Vec<_>>());
+    found.into_iter().map(|rtt_s| rtt_s.or(usual_s)).collect()
+}
+
+/// The same; None where it is not known.
+fn known_round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Vec<Option<f64>> {
     let own = |(row, path): (usize, &Path)| {
         let least_s = bases_s[ends.opener[row] as usize]
             .zip(bases_s[ends.responder[row] as usize])
             .map(|(to_opener_s, to_responder_s)| to_opener_s + to_responder_s);
         least_s.filter(|&least_s| is_rtt(least_s)).or(path.rtt_s)
     };
-    let found: Vec<Option<f64>> = paths.iter().enumerate().map(own).collect();
-    let counts = |(path, rtt_s): (&Path, &Option<f64>)| rtt_s.filter(|_| path.protocol != Protocol::Icmp);
-    let usual_s = median(&mut paths.iter().zip(&found).filter_map(counts).collect::<Vec<_>>());
-    found.into_iter().map(|rtt_s| rtt_s.or(usual_s)).collect()
+    paths.iter().enumerate().map(own).collect()
+}
+
+/// Round-trip time of the path of probes: the median over the TCP connections whose own is known; None where none is.
+pub(crate) fn usual_round_trip(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Option<f64> {
+    let found = known_round_trips(paths, ends, bases_s);
+    let tcp = paths.iter().zip(found).filter(|(path, _)| path.protocol == Protocol::Tcp);
+    median(&mut tcp.filter_map(|(_, rtt_s)| rtt_s).collect::<Vec<_>>())
 }

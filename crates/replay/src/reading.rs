@@ -8,7 +8,7 @@ use crate::refused::Refused;
 const MOST_TRAINS: usize = 20_000_000;
 /// Rows of what was carried when.
 const MOST_VOLUMES: usize = 1 << 20;
-/// Connections held at once.
+/// Connections that are open at once.
 const MOST_FLOWS: usize = 1_000_000;
 
 /// Limits and choices of a reading.
@@ -18,8 +18,10 @@ pub struct ReadOptions {
     pub initial_window: u32,
     /// Whether its receivers acknowledge every second packet.
     pub delayed_ack: bool,
-    /// Connections held at once, at least 1; beyond, the one silent for longest is given up.
+    /// Connections that are open at once, at least 1; beyond, the one silent for longest is given up.
     pub max_flows: usize,
+    /// Connections held at once, open or not, at least 1; beyond, as before.
+    pub max_held: usize,
     /// Trains kept; a capture with more is refused.
     pub max_trains: usize,
     /// Packets kept; a capture with more is refused.
@@ -34,6 +36,7 @@ impl Default for ReadOptions {
             initial_window: 10,
             delayed_ack: true,
             max_flows: MOST_FLOWS,
+            max_held: usize::MAX,
             max_trains: MOST_TRAINS,
             max_packets: MOST_TRAINS,
             max_volumes: MOST_VOLUMES,
@@ -60,9 +63,10 @@ impl Reading {
         let ideal = Ideal { initial_window: options.initial_window, delayed_ack: options.delayed_ack };
         let options = capture::Options {
             max_flows: options.max_flows,
+            max_held: options.max_held,
             tunnels: false,
             window_ns: 0,
-            duplicates: Duplicates::Keep,
+            duplicates: Duplicates::Auto,
             max_trains: options.max_trains.min(MOST_TRAINS),
             pauses: true,
             max_packets: options.max_packets.min(MOST_TRAINS),
@@ -70,7 +74,7 @@ impl Reading {
             ideal,
             ..capture::Options::default()
         };
-        let capture = capture::read(bytes, &options, &mut || true).map_err(|error| {
+        let capture = capture::read_bytes(bytes, &options, &mut || true).map_err(|error| {
             let line = format!("{name}: {error}");
             Refused(line.split_whitespace().collect::<Vec<_>>().join(" "))
         })?;

@@ -14,6 +14,18 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
+impl From<hosts::NotNetwork> for Refused {
+    fn from(none: hosts::NotNetwork) -> Refused {
+        Refused(none.to_string())
+    }
+}
+
+impl From<hosts::Unsited> for Refused {
+    fn from(none: hosts::Unsited) -> Refused {
+        Refused(none.to_string())
+    }
+}
+
 /// Refuses with one line.
 pub(crate) fn refused<T>(line: impl Into<String>) -> Result<T, Refused> {
     Err(Refused(line.into()))

@@ -1,22 +1,23 @@
 //! A capture, ready to be replayed over any link.
 
-use capture::{Capture, Protocol};
+use capture::{Capture, Connection, Protocol};
+use hosts::{Ends, Networks, Seen, Sites, Tally, Unsited};
 
 use crate::calls::calls;
 use crate::datagrams::datagrams;
 use crate::doubts::{doubts, why_nothing};
-use crate::ends::Ends;
 use crate::known::{Known, KnownCall, Sizes};
 use crate::link::Tap;
 use crate::list::{List, carries};
-use crate::networks::Networks;
+use crate::missing::{left_out_share, missing};
+use crate::numbers::seconds;
 use crate::paths::paths;
 use crate::rates::Rates;
 use crate::reading::Reading;
 use crate::refused::{Refused, refused};
-use crate::sides::Seen;
 use crate::span::lasted_s;
 use crate::trains::pieces;
+use crate::udp_share::UdpShare;
 
 /// Choices of a replay.
 #[derive(Clone, Debug)]
@@ -35,6 +36,15 @@ pub struct Replay {
     known: Known,
     tap: Tap,
     doubts: Vec<String>,
+    missing: Vec<String>,
+    udp: UdpShare,
+    left_out_share: f64,
+}
+
+fn tally(connections: &[Connection]) -> std::io::Result<Tally> {
+    let mut tally = Tally::default();
+    connections.iter().try_for_each(|connection| tally.add(connection))?;
+    Ok(tally)
 }
 
 impl Replay {
@@ -45,12 +55,10 @@ impl Replay {
     pub fn of(reading: Reading, options: Options) -> Result<Replay, Refused> {
         let Reading { name, capture } = reading;
         let Capture { connections, trains, packets, volumes, counts, .. } = capture;
-        let ends = Ends::of(&connections);
+        let ends = Ends::of(connections.iter().map(|one| [one.opener.address, one.responder.address]));
         let networks = options.networks.as_ref();
-        let all: Vec<usize> = (0..connections.len()).collect();
-        let whole = Seen { connections: &connections, ends: &ends, rows: &all };
-        if let Some(networks) = networks {
-            whole.check_site(networks)?;
+        if networks.is_some() {
+            Sites::of(&tally(&connections).map_err(Unsited::from)?, networks)?;
         }
         if !carries(&connections) {
             let why = why_nothing(&connections, &counts);
@@ -64,10 +72,19 @@ impl Replay {
                 return refused(format!("{what} = {found}: must be at most {kept} to replay a capture by its {what}"));
             }
         }
+        let all: Vec<usize> = (0..connections.len()).collect();
         let carrying: Vec<usize> =
             all.iter().copied().filter(|&row| connections[row].protocol != Protocol::Icmp).collect();
-        let near = Seen { rows: &carrying, ..whole }.near(networks);
-        let doubts = doubts(&volumes, &counts, whole.crossing_share(&whole.near(networks)));
+        let bytes = |one: &Connection| one.from_opener.wire_bytes.saturating_add(one.from_responder.wire_bytes);
+        let wire_bytes: Vec<u64> = connections.iter().map(bytes).collect();
+        let of_rows = |rows| Seen { ends: &ends, wire_bytes: &wire_bytes, rows }.near(networks);
+        let (near, of_all) = (of_rows(&carrying).inside, of_rows(&all));
+        let width_s = counts.volume_width_ns as f64 * 1e-9;
+        let called = calls(&connections, &volumes, width_s);
+        let udp = UdpShare::of(&connections, &called);
+        let doubts = doubts(&udp, &volumes, &counts, of_all.crossing);
+        let missing = missing(&connections, &counts, &ends, &of_all.inside);
+        let left_out_share = left_out_share(&connections, &counts);
         let tap = Tap::of(&connections, &volumes, &ends, &near);
         let paths = paths(&connections, &ends, &near);
         let (datagrams, bursts) = datagrams(&packets, &paths);
@@ -76,11 +93,13 @@ impl Replay {
             opener_packets: connections[row as usize].from_opener.packets,
             responder_packets: connections[row as usize].from_responder.packets,
         };
-        let width_s = counts.volume_width_ns as f64 * 1e-9;
+        let mut begun_s: Vec<f64> = connections.iter().map(|one| seconds(one.start_ns)).collect();
+        begun_s.sort_by(f64::total_cmp);
         let known = Known {
+            begun_s,
             sizes: Sizes { mss: options.mss, header_bytes: options.header_bytes },
             pieces: pieces(&trains, &paths, &ends, &near, &tap),
-            calls: calls(&connections, &volumes, width_s).into_iter().map(call).collect(),
+            calls: called.into_iter().map(call).collect(),
             lasted_s: lasted_s(&connections),
             name,
             ends,
@@ -88,7 +107,22 @@ impl Replay {
             datagrams,
             bursts,
         };
-        Ok(Replay { known, tap, doubts })
+        Ok(Replay { known, tap, doubts, missing, udp, left_out_share })
+    }
+
+    /// What of the capture no list has, in sentences; what a list lacks is in [`List::missing`].
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
+    /// How much of the capture is QUIC and other UDP.
+    pub fn udp(&self) -> UdpShare {
+        self.udp
+    }
+
+    /// Share of the capture that is in no connection: of its packets or of its bytes, whichever is more.
+    pub fn left_out_share(&self) -> f64 {
+        self.left_out_share
     }
 
     /// What to doubt in the capture, in sentences.
@@ -101,8 +135,8 @@ impl Replay {
         self.tap.peak_bps()
     }
 
-    /// The flows over a link of these rates; with `rtt_s` all round-trip times are multiplied so that their median is this,
-    /// s, above 0.
+    /// The flows over a link of these rates; with `rtt_s` all round-trip times are multiplied by one factor, so that the
+    /// median over the TCP connections is this, s, above 0.
     ///
     /// # Errors
     /// A wait above a day, or flows that span years.

@@ -1,17 +1,6 @@
 //! Numbers in sentences, as `mayfly.text.readable` writes them.
 
-/// A whole number with commas.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut told = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            told.push(',');
-        }
-        told.push(digit);
-    }
-    told
-}
+pub(crate) use units::grouped;
 
 /// To the next whole number, with commas.
 pub(crate) fn whole(value: f64) -> String {

@@ -4,10 +4,10 @@
 
 use capture::Train;
 
-use crate::ends::Ends;
 use crate::link::{BUSY, FULL, Link, Load, PACKET_BITS, Tap};
 use crate::numbers::{Sum, in_ns, median, seconds};
 use crate::paths::Path;
+use hosts::Ends;
 
 /// What an end waits at most for data on which its acknowledgement can ride (Linux), s.
 const DELAYED_ACK_S: f64 = 0.04;
@@ -27,12 +27,12 @@ const LEAST_WAIT_S: f64 = 0.002;
 /// A train as captured, and what the link carried meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    connection: u32,
-    from_opener: bool,
+    pub(crate) connection: u32,
+    pub(crate) from_opener: bool,
     near: bool,
     lost: bool,
     address: u32,
-    bytes: u64,
+    pub(crate) bytes: u64,
     start_s: f64,
     end_s: f64,
     warm_up_s: f64,

@@ -79,8 +79,8 @@ fn datagrams_come_when_they_were_captured() {
         list.flows.iter().map(|flow| (flow.start.0, flow.up, flow.size_bytes)).collect::<Vec<_>>(),
         [(0, true, 160), (9_000_000, false, 500)]
     );
-    // No round-trip time is known, until one is asked for.
-    assert_eq!((list.flows[0].rtt, list.rtt_s), (None, None));
+    // No round-trip time is known: one is assumed, until another is asked for.
+    assert_eq!((list.flows[0].rtt, list.rtt_s), (Some(Time(40_000_000)), Some(0.04)));
     let asked = replay_of(&frames, None).and_then(|replay| replay.list(RATES, Some(0.03))).expect("a list");
     assert_eq!((asked.flows[1].rtt, asked.rtt_s), (Some(Time(30_000_000)), Some(0.03)));
     assert_eq!(((list.span_s * 1e9).round(), list.duration), (9e6, Time(60_009_000_000)));
@@ -140,12 +140,13 @@ fn speech_both_ways_is_a_call() {
 #[test]
 fn what_cannot_be_replayed_is_refused_in_one_line() {
     let refusal = |frames: &[Frame], networks: Option<&str>| {
-        let networks = networks.map(|one| Networks::parse([one])).transpose();
+        let networks = networks.map(|one| Networks::parse([one])).transpose().map_err(Refused::from);
         let outcome = networks.and_then(|networks| replay_of(frames, networks)).and_then(|one| one.list(RATES, None));
         outcome.map(|_| ()).expect_err("a refusal").to_string()
     };
     let nothing = "hand.pcap: no TCP connection with payload and no UDP flow to replay";
-    assert_eq!(refusal(&exchange(0, CLIENT)[..3], None), nothing);
+    let silent = format!("{nothing}: none of its 1 connection carries TCP payload or UDP");
+    assert_eq!(refusal(&exchange(0, CLIENT)[..3], None), silent);
     assert_eq!(refusal(&[], None), format!("{nothing}: no packet in it"));
     assert_eq!(
         refusal(&exchange(0, CLIENT), Some("10.0.0.0/8")),
@@ -158,6 +159,13 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
         "hand.pcap: its flows span 1.3 years, 1.3 of them without any: two captures in one file, or a clock that jumped; \
          cut it after 0 s (editcap -A and -B), or scale it with --load"
     );
+    let decades_us = 1_700_000_000 * 1_000_000;
+    let apart = [exchange(0, CLIENT), exchange(decades_us, OTHER)].concat();
+    assert_eq!(
+        refusal(&apart, None),
+        "hand.pcap: its flows span 53.9 years, 53.9 of them without any: two captures in one file, or a clock that jumped; \
+         cut it after 0 s (editcap -A and -B), or scale it with --load"
+    );
     let pause = |at_us| tcp(at_us, SERVER, CLIENT, 1001, 401, ACK, 10);
     let day = [exchange(0, CLIENT), vec![pause(90_000_000_000), pause(90_000_000_000 + 1)]].concat();
     let refused = refusal(&day, None);
@@ -165,4 +173,41 @@ fn what_cannot_be_replayed_is_refused_in_one_line() {
     assert!(refused.ends_with("ns': must be at most a day"), "{refused}");
     let read = Reading::from_bytes("no\nline", b"not a capture", &ReadOptions::default()).expect_err("a refusal");
     assert!(read.to_string().starts_with("no line: not a capture: found"), "{read}");
+}
+
+#[test]
+fn what_a_list_lacks_is_said() {
+    // Only what the client sends: no round trip is known.
+    let frames = [
+        tcp(0, CLIENT, SERVER, 0, 0, SYN, 0),
+        tcp(20_100, CLIENT, SERVER, 1, 1, ACK, 0),
+        tcp(21_000, CLIENT, SERVER, 1, 1, ACK, 400),
+    ];
+    let replay = replay_of(&frames, None).expect("a capture");
+    let [one_way] = replay.missing() else { panic!("{:?}", replay.missing()) };
+    assert!(one_way.starts_with("1 of 1 TCP connections were captured in one direction only: "), "{one_way}");
+    let list = replay.list(RATES, None).expect("a list");
+    assert_eq!((list.rtt_s, list.flows[0].rtt), (Some(0.04), Some(Time(40_000_000))));
+    let [assumed] = &list.missing[..] else { panic!("{:?}", list.missing) };
+    assert!(assumed.starts_with("No round-trip time can be measured in the capture: 40.0 ms is assumed "), "{assumed}");
+    let given = replay.list(RATES, Some(0.07)).expect("a list");
+    assert_eq!((given.rtt_s, given.missing.len()), (Some(0.07), 0));
+    // Both directions, all of it.
+    let whole = replay_of(&exchange(0, CLIENT), None).expect("a capture");
+    assert!(whole.missing().is_empty() && whole.list(RATES, None).expect("a list").missing.is_empty());
+}
+
+#[test]
+fn connections_that_are_not_held_are_said_first() {
+    let frames: Vec<Frame> = (0..9).flat_map(|at| exchange(at * 200_000, (OTHER.0, 5_000 + at as u16))).collect();
+    let options = ReadOptions { max_held: 4, ..ReadOptions::default() };
+    let reading = Reading::from_bytes("hand.pcap", &pcap(&frames, 1, false, false), &options).expect("a capture");
+    let replay = Replay::of(reading, Options { networks: None, mss: 1448, header_bytes: 52 }).expect("a replay");
+    assert_eq!(
+        replay.missing(),
+        [
+            "Partial: 5 connections that were silent for longest are left out, since 4 are all that are held: cut the capture \
+          into parts (editcap -A and -B, or -c) and read each"
+        ]
+    );
 }

@@ -13,7 +13,7 @@ pub(crate) const MOST_TRANSFERS: usize = 20_000;
 /// # Errors
 /// A value of `run` is refused.
 pub(crate) fn alone(run: &Run, sizes: &[i64]) -> Result<Vec<f64>, ConfigError> {
-    let mss = i64::from(run.tcp.mss);
+    let mss = i64::from(run.tcp.payload());
     let segments = |size: i64| (size + mss - 1) / mss;
     let flow = |size: i64| FlowSpec { start: Time(0), size_bytes: size as u64, src: 0, dst: 0, ..FlowSpec::default() };
     let mut found = vec![f64::NAN; sizes.len()];

@@ -117,6 +117,7 @@ pub(crate) fn figures(of: &Taken<'_>) -> Figures {
     let transfers: Vec<Transfer> = (0..list.len())
         .map(|row| Transfer {
             row: row as u32,
+            id: list.flow_id[row],
             up: false,
             size_bytes: list.size_bytes[row] as u64,
             start_s: list.start_s[row],
@@ -135,7 +136,7 @@ pub(crate) fn figures(of: &Taken<'_>) -> Figures {
         flows_unfinished: unfinished().count() as u64,
         unfinished_bytes: unfinished().map(|row| list.size_bytes[row]).sum(),
         unfinished_delivered_bytes: unfinished().map(|row| of.records[row].delivered_bytes as i64).sum(),
-        users: metrics::of_transfers(&transfers, |one| list.flow_id[one.row as usize]),
+        users: metrics::of_transfers(&transfers),
         loss: Loss {
             rate: (sent > 0).then(|| drops as f64 / sent as f64),
             flows: lossy as u64,

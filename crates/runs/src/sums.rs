@@ -65,7 +65,8 @@ fn pairwise(values: &[f64]) -> f64 {
 /// Two-sided 95 % quantile of the normal law.
 const Z95: f64 = 1.959963984540054;
 
-/// 95 % interval of the mean of many values by the normal law, not below 0, where no time is; `None` with fewer than two.
+/// 95 % interval of the mean of many times by the normal law, on the logarithm where it would reach below 0; `None` with
+/// fewer than two.
 pub(crate) fn normal_ci95(values: &[f64]) -> Option<[f64; 2]> {
     if values.len() < 2 {
         return None;
@@ -74,7 +75,21 @@ pub(crate) fn normal_ci95(values: &[f64]) -> Option<[f64; 2]> {
     let mean = pairwise(values) / n;
     let squares: Vec<f64> = values.iter().map(|value| (value - mean) * (value - mean)).collect();
     let half = Z95 * (pairwise(&squares) / (n - 1.0)).sqrt() / n.sqrt();
-    Some([(mean - half).max(0.0), mean + half])
+    Some(on_time_scale([mean - half, mean + half]))
+}
+
+/// A symmetric interval of a mean of times, formed on the logarithm where it would reach below 0: as
+/// `mayfly.metrics.intervals.on_time_scale`, step by step.
+fn on_time_scale([low, high]: [f64; 2]) -> [f64; 2] {
+    if low > 0.0 {
+        return [low, high];
+    }
+    let (mean, half) = ((low + high) / 2.0, (high - low) / 2.0);
+    if mean <= 0.0 {
+        return [0.0, 0.0];
+    }
+    let factor = (half / mean).exp();
+    [mean / factor, mean * factor]
 }
 
 #[cfg(test)]
@@ -91,10 +106,20 @@ mod tests {
     }
 
     #[test]
+    fn no_time_is_below_0() {
+        assert_eq!(on_time_scale([0.5, 1.5]), [0.5, 1.5]);
+        let [low, high] = on_time_scale([-1.0, 3.0]);
+        assert!((low - (-2.0_f64).exp()).abs() < 1e-15 && (high - 2.0_f64.exp()).abs() < 1e-14);
+        assert_eq!(on_time_scale([0.0, 0.0]), [0.0, 0.0]);
+    }
+
+    #[test]
     fn the_interval_of_two_values_is_that_of_the_table() {
         let [low, high] = normal_ci95(&[1.0, 3.0]).expect("two values");
         assert!((low - 0.04).abs() < 1e-4 && (high - 3.96).abs() < 1e-4);
         assert_eq!(normal_ci95(&[1.0]), None);
-        assert_eq!(normal_ci95(&[0.0, 1.0]).map(|ends| ends[0]), Some(0.0));
+        // The symmetric one would reach to -0.48: half of its width is 1.96 times the mean.
+        let [low, high] = normal_ci95(&[0.0, 1.0]).expect("two values");
+        assert!((low - 0.5 * (-Z95).exp()).abs() < 1e-12 && (high - 0.5 * Z95.exp()).abs() < 1e-12);
     }
 }

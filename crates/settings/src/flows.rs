@@ -1,7 +1,7 @@
 //! Flow lists as columns.
 
 use netsim::{Burst, Bursts, FlowSpec, Part, Run, Scripts, Train};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use units::Time;
 
 use crate::error::{SettingsError, text};
@@ -36,7 +36,7 @@ pub struct FlowColumns {
 }
 
 /// Columns of the bursts of UDP flows, ascending by `flow`, the index in the flow list, and `at_ns`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the columns are told above")]
 pub struct BurstColumns {
@@ -50,7 +50,7 @@ pub struct BurstColumns {
 /// Columns of the trains of scripted flows, ascending by `flow`, the index in the flow list, and place in the script;
 /// `forward` is 1 for data from the sender to the receiver of the flow; `done` holds the flows that are over for others
 /// with their last train.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the columns are told above")]
 pub struct ScriptColumns {
@@ -65,7 +65,7 @@ pub struct ScriptColumns {
 }
 
 /// Columns of the parts of trains, ascending by `flow`, `train` and `end`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the columns are told above")]
 pub struct PartColumns {
@@ -76,7 +76,7 @@ pub struct PartColumns {
 }
 
 /// Columns of the trains whose parts are streams, ascending by `flow` and `train`.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the columns are told above")]
 pub struct StreamColumns {

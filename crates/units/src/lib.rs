@@ -1,5 +1,5 @@
 //! Quantities every other crate shares: integer time, byte counts, bit rates, flow keys and named
-//! random streams.
+//! random streams; and how a count is written in a sentence.
 //!
 //! Nothing here reads a clock or a global generator: `now` and the random stream are arguments
 //! everywhere, so that one seed gives one result.
@@ -7,7 +7,9 @@
 mod flow;
 mod quantity;
 mod stream;
+mod text;
 
 pub use flow::{Direction, FlowKey};
 pub use quantity::{BitRate, Time};
 pub use stream::Stream;
+pub use text::grouped;

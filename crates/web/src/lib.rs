@@ -63,3 +63,12 @@ impl Engine {
         self.0.run(request).map_err(thrown)
     }
 }
+
+/// What runs over the same link come to: see [`explore::advise`].
+///
+/// # Errors
+/// What is given is no list of questions.
+#[wasm_bindgen]
+pub fn advise(questions: &str) -> Result<String, JsError> {
+    explore::advise(questions).map_err(thrown)
+}

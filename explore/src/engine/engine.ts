@@ -1,6 +1,6 @@
 /** The one interface of both back ends: workers with WebAssembly, and the local server of `mayfly explore`. */
 
-import type { Info, Outcome, Request } from "./types";
+import type { Info, Outcome, Recommendation, Request } from "./types";
 
 /** A sentence of the engine: what it was given is out of bounds, or cannot be read. */
 export class EngineError extends Error {}
@@ -30,5 +30,7 @@ export interface Engine {
   /** A capture, from its bytes or, where the engine has it, by name. */
   open(name: string, bytes: ArrayBuffer | null, internal: string[] | null): Promise<Info>;
   run(request: Request, options: RunOptions): Promise<Outcome>;
+  /** What runs over one link come to; null where the rule has nothing to say. */
+  advise(outcomes: readonly Outcome[]): Promise<Recommendation | null>;
   close(): void;
 }

@@ -6,6 +6,7 @@ declare module "*/wasm/mayfly_web.js" {
     open(name: string, bytes: Uint8Array, options: string): string;
     run(request: string): string;
   }
+  export function advise(questions: string): string;
   export function last_panic(): string;
   export default function init(input: { module_or_path: WebAssembly.Module }): Promise<unknown>;
 }

@@ -20,5 +20,7 @@ export function readOutcome(text: string): Outcome {
     model: told.model ?? null,
     waits: told.waits ?? null,
     inside: told.inside ?? null,
+    load: told.load ?? null,
+    asked: told.asked ?? null,
   };
 }

@@ -3,7 +3,7 @@
 import { Cancelled, EngineError, type Engine, type RunOptions } from "./engine";
 import { readOutcome } from "./outcome";
 import { Lanes, type Lane } from "./lanes";
-import type { Info, Outcome, Request } from "./types";
+import type { Info, Outcome, Recommendation, Request } from "./types";
 
 interface Hello {
   engine: string;
@@ -77,6 +77,10 @@ export class ServerEngine implements Engine {
 
   async run(request: Request, options: RunOptions): Promise<Outcome> {
     return readOutcome(await this.pool.submit(JSON.stringify(request), options.priority, options.signal));
+  }
+
+  async advise(outcomes: readonly Outcome[]): Promise<Recommendation | null> {
+    return JSON.parse(await ask("advise", JSON.stringify(outcomes.map(({ asked }) => asked)), null)) as Recommendation | null;
   }
 
   close(): void {

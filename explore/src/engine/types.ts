@@ -65,6 +65,12 @@ export interface Ping {
   p95_ci95?: Interval;
   loss: number | null;
   grade: string | null;
+  /** Whether the figures above are of the seconds in which the link was busy; else of the whole time. */
+  while_busy?: boolean;
+  /** Share of the time in which it was busy; null where that is not known. */
+  busy_share?: number | null;
+  mean_all_ms?: number | null;
+  p95_all_ms?: number | null;
 }
 
 export interface Times {
@@ -101,6 +107,16 @@ export interface Call {
   mos_ci95?: Interval;
   down: CallWay | null;
   up: CallWay | null;
+  /** Of a synthetic one only, as of a ping. */
+  while_busy?: boolean;
+  mos_all?: number | null;
+}
+
+/** UDP of a capture that lasts 10 s or more. */
+export interface Streams {
+  count: number;
+  loss: number | null;
+  loss_worst: number | null;
 }
 
 export interface Goodput {
@@ -118,6 +134,7 @@ export interface Figures {
   video?: { streams: number; stalls: number; stalled_share: number | null } | null;
   downloads: Goodput | null;
   uploads: Goodput | null;
+  streams?: Streams | null;
 }
 
 export interface Way {
@@ -209,6 +226,18 @@ export interface Outcome {
   /** Told together with `inside`. */
   waits: Waits[] | null;
   inside: Inside | null;
+  /** The command that switches the discipline on in front of this link; null where there is none. */
+  load: string | null;
+  /** What `Engine.advise` wants of this run. */
+  asked: unknown;
+}
+
+/** What the rule of the recommendation says of runs over one link: `crates/metrics/src/recommendation.rs`. */
+export interface Recommendation {
+  kind: "use" | "fastest" | "no_difference" | "never_full" | "overloaded" | "unanswered";
+  discipline: string | null;
+  sentence: string;
+  doubt: string;
 }
 
 export interface CatalogueOption {
@@ -225,12 +254,11 @@ export interface CatalogueDiscipline {
   id: string;
   title: string;
   summary: string;
+  /** Where it runs, in words. */
+  runs: string;
   page: string;
   options: CatalogueOption[];
   shortlist: boolean;
-  /** The line that switches it on, with {rate}, {limit} and {bytes}: of a limit in packets, and of one in bytes. */
-  tc: string | null;
-  tc_bytes: string | null;
 }
 
 export interface CatalogueAttack {
@@ -264,7 +292,4 @@ export interface Catalogue {
   attacks: CatalogueAttack[];
   glossary: Record<string, string>;
   commands: Record<string, string>;
-  /** What a shaper below the link has of its rate. */
-  below_the_link: number;
-  packet_bytes: number;
 }

@@ -9,7 +9,7 @@ import wasmAddress from "../wasm/mayfly_web_bg.wasm?url";
 import { EngineError, type Engine, type RunOptions } from "./engine";
 import { readOutcome } from "./outcome";
 import { LaneBroken, Lanes, type Lane } from "./lanes";
-import type { Info, Outcome, Request } from "./types";
+import type { Info, Outcome, Recommendation, Request } from "./types";
 import type { FromWorker, ToWorker } from "./wasm_protocol";
 
 type Workload = { version: number; info: Info | null } & ({ document: string } | { bytes: ArrayBuffer; options: string });
@@ -19,6 +19,7 @@ const MOST_WORKLOADS = 8;
 
 /** No JSON begins so. */
 const GIVE = "give ";
+const ADVISE = "advise ";
 
 /** Reads a file beside the page, wherever the page lies. */
 async function readText(path: string): Promise<string> {
@@ -51,9 +52,10 @@ class WorkerLane implements Lane {
     this.ask({ kind: "start", module }, []).catch(() => undefined);
   }
 
-  /** `task` is the JSON of a request, or GIVE and the name of a workload to read. */
+  /** `task` is the JSON of a request, GIVE and the name of a workload to read, or ADVISE and questions. */
   async do(task: string): Promise<string> {
     if (task.startsWith(GIVE)) return this.give(task.slice(GIVE.length));
+    if (task.startsWith(ADVISE)) return this.ask({ kind: "advise", questions: task.slice(ADVISE.length) }, []);
     const { workload } = JSON.parse(task) as Request;
     if (this.has.get(workload) !== this.kept.get(workload)?.version) await this.give(workload);
     return this.ask({ kind: "run", request: task }, []);
@@ -129,6 +131,11 @@ export class WasmEngine implements Engine {
     const workload = this.workloads.get(request.workload);
     if (workload) this.touch(request.workload, workload);
     return readOutcome(await this.pool.submit(JSON.stringify(request), options.priority, options.signal));
+  }
+
+  async advise(outcomes: readonly Outcome[]): Promise<Recommendation | null> {
+    const questions = JSON.stringify(outcomes.map(({ asked }) => asked));
+    return JSON.parse(await this.pool.submit(ADVISE + questions, 0, null)) as Recommendation | null;
   }
 
   close(): void {

@@ -1,6 +1,6 @@
 /** One instance of the simulator in a thread of its own: takes one message, answers with one. */
 
-import init, { Engine, last_panic } from "../wasm/mayfly_web.js";
+import init, { advise, Engine, last_panic } from "../wasm/mayfly_web.js";
 import type { FromWorker, ToWorker } from "./wasm_protocol";
 
 const port = self as unknown as { onmessage: ((event: MessageEvent<ToWorker>) => void) | null; postMessage(message: FromWorker): void };
@@ -28,6 +28,7 @@ async function answer(message: ToWorker): Promise<string> {
   if (engine === null) throw new Error("the worker has no engine yet");
   if (message.kind === "load") return engine.load(message.document);
   if (message.kind === "open") return engine.open(message.name, new Uint8Array(message.bytes), message.options);
+  if (message.kind === "advise") return advise(message.questions);
   return engine.run(message.request);
 }
 

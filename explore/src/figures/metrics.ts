@@ -1,6 +1,6 @@
 /** The figures of the first screen: where each is in an outcome, what is better, and how two compare. */
 
-import type { Interval, Outcome, Times } from "../engine/types";
+import type { Interval, Outcome, Ping, Times } from "../engine/types";
 import { duration, percent, three } from "../state/units";
 
 export interface Metric {
@@ -11,6 +11,9 @@ export interface Metric {
   unit: "s" | "mos" | "share" | "ratio" | "mbps";
   better: "less" | "more" | "neither";
   value(outcome: Outcome): number | null;
+  /** Of a figure that is taken while the link is busy: whether it was, and the figure over the whole time. */
+  loaded?(outcome: Outcome): boolean;
+  whole?(outcome: Outcome): number | null;
   /** Small print below the figure. */
   detail(outcome: Outcome): string;
   /** As a word of a sentence; null: not told in one. */
@@ -41,23 +44,38 @@ function count(times: Times | null): string {
   return times.unfinished > 0 ? `${flows}, ${times.unfinished.toLocaleString("en-US")} unfinished` : flows;
 }
 
+/** In which time a ping was taken. */
+function load({ while_busy, busy_share }: Ping): string {
+  if (busy_share === null || busy_share === undefined) return "";
+  return while_busy ? `the link is busy ${percent(busy_share)} of the time` : "the link is never busy: over the whole time";
+}
+
+/** A figure of two outcomes that are compared: over the whole time of both where the link was busy in one of them only. */
+export function both(metric: Metric, first: Outcome, other: Outcome): [number | null, number | null] {
+  const unlike = metric.loaded?.(first) !== metric.loaded?.(other);
+  const value = (outcome: Outcome): number | null => (unlike && metric.whole ? metric.whole(outcome) : metric.value(outcome));
+  return [value(first), value(other)];
+}
+
 export const METRICS: Metric[] = [
   {
     id: "ping",
     title: "Ping under load",
-    about: "95 of 100 pings across the busy link are faster",
+    about: "95 of 100 pings are faster that were sent while the link was busy",
     unit: "s",
     better: "less",
     value: ({ figures }) => ms(figures.ping?.p95_ms),
     detail({ figures }) {
       const { ping } = figures;
       if (ping === null) return "";
-      const parts = [];
+      const parts = [load(ping)];
       if (ping.idle_ms !== null) parts.push(`idle ${duration(ping.idle_ms / 1000)}`);
       if (ping.grade) parts.push(`grade ${ping.grade}`);
       if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
-      return lines(parts.join(", "), interval(ping.p95_ci95, (value) => duration(value / 1000)));
+      return lines(parts.filter((part) => part !== "").join(", "), interval(ping.p95_ci95, (value) => duration(value / 1000)));
     },
+    loaded: ({ figures }) => figures.ping?.while_busy ?? false,
+    whole: ({ figures }) => ms(figures.ping?.p95_all_ms ?? figures.ping?.p95_ms),
     phrase: "ping under load",
   },
   {
@@ -93,6 +111,8 @@ export const METRICS: Metric[] = [
       const from = { synthetic: "a call added to the link", workload: "calls of the workload", capture: "calls of the capture" };
       return lines(from[call.from], interval(call.mos_ci95, (value) => value.toFixed(1)));
     },
+    loaded: ({ figures }) => figures.call?.while_busy ?? false,
+    whole: ({ figures }) => figures.call?.mos_all ?? figures.call?.mos ?? null,
     phrase: "the call",
   },
   {
@@ -123,6 +143,23 @@ export const FILM_METRIC: Metric = {
     return video ? `${video.streams} ${video.streams === 1 ? "film" : "films"}, ${video.stalls} ${video.stalls === 1 ? "stall" : "stalls"}` : "";
   },
   phrase: "films at a standstill",
+};
+
+/** Only captures with such streams have it. */
+export const STREAM_METRIC: Metric = {
+  id: "streams",
+  title: "Loss of UDP streams",
+  about: "share of the packets of streams of 10 s or more",
+  unit: "share",
+  better: "less",
+  value: ({ figures }) => figures.streams?.loss ?? null,
+  detail({ figures }) {
+    const { streams } = figures;
+    if (!streams) return "";
+    const count = `${streams.count} ${streams.count === 1 ? "stream" : "streams"}`;
+    return streams.count > 1 && streams.loss_worst !== null ? `${count}, ${percent(streams.loss_worst)} in the worst` : count;
+  },
+  phrase: "loss of UDP streams",
 };
 
 export const ATTACK_METRIC: Metric = {

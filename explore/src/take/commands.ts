@@ -64,11 +64,12 @@ function network(shown: Shown, info: Info, fixed_rtt_s: number): Network {
   };
 }
 
-export function takeAlong(state: State, info: Info, catalogue: Catalogue): Line[] {
+/** `loads` has the command of each column; undefined where its run is not over. */
+export function takeAlong(state: State, info: Info, catalogue: Catalogue, loads: readonly (string | null | undefined)[]): Line[] {
   const shown = linkShown(state, info);
   const labels = state.columns.map(labelOf);
   const lines = state.kind === "capture" ? ofCapture(state, info, shown, labels, catalogue) : ofPreset(state, info, shown, labels, catalogue);
-  return [...lines, ...switchOn(state, shown, catalogue)];
+  return [...lines, ...switchOn(state, loads, catalogue)];
 }
 
 function template(catalogue: Catalogue, name: string): string {
@@ -170,26 +171,15 @@ function ofCapture(state: State, info: Info, shown: Shown, labels: string[], cat
   ];
 }
 
-/** One line a discipline: what puts it at an interface of Linux. */
-function switchOn(state: State, shown: Shown, catalogue: Catalogue): Line[] {
-  const limit = limitOf(shown, false);
-  const packets = "packets" in limit ? limit.packets : Math.max(1, Math.round(("bytes" in limit ? limit.bytes : 1) / catalogue.packet_bytes));
-  const below = rateWords(Math.round(shown.rate_bps * catalogue.below_the_link));
-  const values: Values = {
-    rate: below,
-    below,
-    limit: String(packets),
-    bytes: "bytes" in limit ? String(limit.bytes) : "",
-    buffer: "bytes" in limit ? `${limit.bytes}B` : String(packets),
-  };
-  return state.columns.flatMap((column, place) => {
-    const row = catalogue.disciplines.find(({ id }) => id === column.id);
-    const plain = row && ("packets" in limit ? row.tc : row.tc_bytes);
+/** One line a discipline: what puts it at an interface of Linux, in both directions. The engine says it with the run. */
+function switchOn(state: State, loads: readonly (string | null | undefined)[], catalogue: Catalogue): Line[] {
+  return state.columns.map((column, place) => {
     const title = `Switch on ${labelOf(column)}`;
     const id = `switch-${place}`;
-    if (!plain) return [{ id, title, text: "", note: "No Linux kernel has it.", file: null }];
-    const own = Object.keys(column.options).length > 0;
-    const text = own ? fill(template(catalogue, "load"), { ...values, discipline: labelOf(column) }) : fill(plain, values);
-    return [{ id, title, text, note: own ? null : "On the router, for the interface towards the link; here eth0.", file: null }];
+    const load = loads[place];
+    if (load === undefined) return { id, title, text: "", note: "Its run is not over.", file: null };
+    const runs = catalogue.disciplines.find((row) => row.id === column.id)?.runs ?? "";
+    if (load === null) return { id, title, text: "", note: `No command of Mayfly switches it on: it runs ${runs}.`, file: null };
+    return { id, title, text: load, note: "On the router, for the interface towards the link; here eth0. It shapes both directions to 95 % of their rates.", file: null };
   });
 }

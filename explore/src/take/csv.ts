@@ -1,7 +1,7 @@
 /** Data as CSV (RFC 4180), one file for each table. */
 
 import type { Outcome } from "../engine/types";
-import { ATTACK_METRIC, FILM_METRIC, LINK_METRICS, METRICS } from "../figures/metrics";
+import { ATTACK_METRIC, FILM_METRIC, LINK_METRICS, METRICS, STREAM_METRIC } from "../figures/metrics";
 
 type Value = string | number | null | undefined;
 
@@ -25,7 +25,7 @@ function word(value: Value): string {
 const UNITS = { s: "s", mos: "MOS", share: "1", ratio: "1", mbps: "Mbit/s" };
 
 export function figuresCsv(columns: Labelled[]): string {
-  const metrics = [...METRICS, FILM_METRIC, ATTACK_METRIC, ...LINK_METRICS];
+  const metrics = [...METRICS, FILM_METRIC, STREAM_METRIC, ATTACK_METRIC, ...LINK_METRICS];
   return csv(
     ["discipline", "figure", "value", "unit"],
     columns.flatMap(({ label, outcome }) => metrics.map((metric) => [label, metric.id, metric.value(outcome), UNITS[metric.unit]])),

@@ -1,6 +1,6 @@
 /** Figures as SVG, for reports and slides: on white, with all they need inside. */
 
-import { ATTACK_METRIC, change, FILM_METRIC, METRICS, shown } from "../figures/metrics";
+import { ATTACK_METRIC, both, change, FILM_METRIC, METRICS, shown, STREAM_METRIC } from "../figures/metrics";
 import { bytesShown, duration, three } from "../state/units";
 import { columnColour, columnDash, kindColour } from "../view/colours";
 import type { Labelled } from "./csv";
@@ -34,7 +34,7 @@ function page(width: number, height: number, title: string, parts: string[]): st
 
 /** The large figures as bars, a group for each. */
 export function figuresSvg(columns: Labelled[], title: string): string {
-  const metrics = [...METRICS, FILM_METRIC, ATTACK_METRIC].filter((metric) => columns.some(({ outcome }) => metric.value(outcome) !== null));
+  const metrics = [...METRICS, FILM_METRIC, STREAM_METRIC, ATTACK_METRIC].filter((metric) => columns.some(({ outcome }) => metric.value(outcome) !== null));
   const rowPx = 22;
   const parts = [text(20, 28, title, 15, INK, "start", 600)];
   let y = 52;
@@ -50,8 +50,9 @@ export function figuresSvg(columns: Labelled[], title: string): string {
         return;
       }
       const width = value === Infinity ? 0 : (value / most) * 250;
-      const first = values[0];
-      const found = column === 0 || first === null || first === undefined ? null : change(metric, first, value);
+      const [first, own] = [columns[0]?.outcome, columns[column]?.outcome];
+      const [before, after] = column === 0 || !first || !own ? [null, null] : both(metric, first, own);
+      const found = before === null || after === null ? null : change(metric, before, after);
       const words = found === null ? "" : found.verdict === "same" ? " same" : ` ${found.text} ${found.verdict}`;
       parts.push(`<rect x='272' y='${top}' width='${round(width)}' height='16' fill='${columnColour(column, "light")}'/>`, text(280 + width, top + 13, `${shown(metric, value)}${words}`));
     });

@@ -97,7 +97,7 @@ export function take(app: App): View {
         note: app.state.kind === "capture" ? "It names the capture and does not hold it: whoever opens it drops the file again." : null,
         file: null,
       };
-      const all = app.info === null ? [address] : [address, ...takeAlong(app.state, app.info, app.catalogue)];
+      const all = app.info === null ? [address] : [address, ...takeAlong(app.state, app.info, app.catalogue, app.loadLines())];
       for (const button of files.querySelectorAll("button")) button.disabled = app.columnsWithOutcome().length === 0;
       const next = JSON.stringify(all);
       if (next === key) return;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import init, { Engine } from "../../src/wasm/mayfly_web.js";
+import init, { advise, Engine } from "../../src/wasm/mayfly_web.js";
 import { drop, figuresOf, launch, pathOf, serve, settled, textOf, visit, type Site } from "./browsers";
 import { PAGE } from "./site";
 
@@ -22,6 +22,7 @@ describe.skipIf(pathOf("chrome") === null)("before a server", () => {
     if (path === "api/engine") return JSON.stringify({ engine: "server", captures: ["line.pcap.gz"] });
     if (path === "api/load") return engine.load(readFileSync(join(PAGE, "presets", `${name}.json`), "utf8"));
     if (path === "api/run") return engine.run(body.toString("utf8"));
+    if (path === "api/advise") return advise(body.toString("utf8"));
     if (path !== "api/open") return null;
     const template: unknown = JSON.parse(readFileSync(join(PAGE, "template.json"), "utf8"));
     const internal = query.getAll("internal");

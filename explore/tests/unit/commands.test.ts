@@ -4,7 +4,7 @@ import { fill, shellWord, takeAlong } from "../../src/take/commands";
 import { catalogue, info } from "./made";
 
 function text(state: State, id: string, own = info()): string {
-  return takeAlong(state, own, catalogue).find((line) => line.id === id)?.text ?? "";
+  return takeAlong(state, own, catalogue, []).find((line) => line.id === id)?.text ?? "";
 }
 
 describe("lines to take along", () => {
@@ -44,23 +44,21 @@ describe("lines to take along", () => {
     }
   });
 
-  it("a discipline is switched on by tc where Linux has it", () => {
+  it("a discipline is switched on by the command that came with its run", () => {
     const state = initialState();
-    state.columns = [{ id: "fq_codel", options: {} }, { id: "cake", options: {} }, { id: "drr", options: {} }, { id: "lfq", options: { debt: "1" } }];
-    const switches = takeAlong(state, info(), catalogue).filter(({ id }) => id.startsWith("switch"));
-    expect(switches.map((line) => line.text)).toEqual([
-      "tc qdisc replace dev eth0 root fq_codel limit 300",
-      "tc qdisc replace dev eth0 root cake bandwidth 19mbit besteffort",
-      "",
-      "mayfly qdisc load eth0 --rate 19mbit --buffer 300 --discipline 'lfq(debt=1)'",
-    ]);
-    expect(switches[2]?.note).toBe("No Linux kernel has it.");
+    state.columns = [{ id: "fq_codel", options: {} }, { id: "srpt", options: {} }, { id: "lfq", options: { debt: "1" } }];
+    const load = "mayfly qdisc load eth0 --both-ways --down 19mbit --up 9500kbit --discipline fq_codel --buffer 300";
+    const switches = takeAlong(state, info(), catalogue, [load, null]).filter(({ id }) => id.startsWith("switch"));
+    expect(switches.map((line) => line.text)).toEqual([load, "", ""]);
+    expect(switches.map((line) => line.title)).toEqual(["Switch on fq_codel", "Switch on srpt", "Switch on lfq(debt=1)"]);
+    expect(switches[0]?.note).toContain("both directions");
+    expect(switches[1]?.note).toContain("No command of Mayfly switches it on");
+    expect(switches[2]?.note).toBe("Its run is not over.");
   });
 
   it("a limit in time is one in bytes there", () => {
     const state = initialState();
     state.link.limit = { ms: 20 };
-    expect(text(state, "switch-0")).toBe("tc qdisc replace dev eth0 root bfifo limit 50000");
     expect(text(state, "command")).toContain("--set network.buffer=50kB --set network.delay=8ms --set network.reverse_buffer=25kB");
   });
 
@@ -70,7 +68,7 @@ describe("lines to take along", () => {
         for (const row of catalogue.disciplines) {
           const state: State = { ...initialState(), kind, columns: [{ id: row.id, options: {} }] };
           state.link.limit = limit;
-          for (const line of takeAlong(state, info({ kind }), catalogue)) expect(line.text).not.toMatch(/\{(rate|limit|bytes|below|buffer|delay|reverse_rate|discipline|disciplines)\}/);
+          for (const line of takeAlong(state, info({ kind }), catalogue, [])) expect(line.text).not.toMatch(/\{(rate|limit|bytes|below|buffer|delay|reverse_rate|discipline|disciplines)\}/);
         }
       }
     }

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { Engine } from "../../src/engine/engine";
+import type { Outcome, Recommendation } from "../../src/engine/types";
 import { answer } from "../../src/figures/answer";
-import { ATTACK_METRIC, change, FILM_METRIC, METRICS, shown, type Metric } from "../../src/figures/metrics";
+import { ATTACK_METRIC, both, change, FILM_METRIC, METRICS, shown, STREAM_METRIC, type Metric } from "../../src/figures/metrics";
+import { Advice } from "../../src/run/advice";
 import { figuresCsv } from "../../src/take/csv";
 import { figuresSvg } from "../../src/take/svg";
 import { outcome } from "./made";
@@ -27,6 +30,35 @@ describe("a change", () => {
   it("of what the attacker gets is better when it is less", () => expect(change(ATTACK_METRIC, 3.9, 1)).toMatchObject({ verdict: "better" }));
 });
 
+describe("what is taken while the link is busy", () => {
+  const pinged = (busy_share: number, p95_ms: number, p95_all_ms: number): ReturnType<typeof outcome> => {
+    const made = outcome("fifo", { ping: 1, mos: 4 });
+    const ping = { probes: 9, idle_ms: 20, mean_ms: 1, p50_ms: 1, p95_ms, p99_ms: 1, loss: 0, grade: "C", while_busy: busy_share > 0, busy_share, p95_all_ms };
+    return { ...made, figures: { ...made.figures, ping } };
+  };
+  const ping = metric("ping");
+
+  it("says for how much of the time that was", () => {
+    expect(ping.detail(pinged(0.04, 180, 30))).toContain("the link is busy 4 % of the time, idle 20 ms");
+    expect(ping.detail(pinged(0, 30, 30))).toContain("never busy: over the whole time");
+    expect(ping.detail(outcome("fifo", { ping: 1 }))).toMatch(/^idle/);
+  });
+  it("is compared over the same kind of time", () => {
+    expect(both(ping, pinged(0.04, 180, 30), pinged(0.1, 40, 25))).toEqual([0.18, 0.04]);
+    expect(both(ping, pinged(0.04, 180, 30), pinged(0, 25, 25))).toEqual([0.03, 0.025]);
+    expect(both(metric("short"), outcome("a", { short: 1 }), outcome("b", { short: 2 }))).toEqual([1, 2]);
+  });
+});
+
+describe("streams of UDP", () => {
+  it("have a row where there are some", () => {
+    const made = outcome("fifo", {});
+    const lossy = { ...made, figures: { ...made.figures, streams: { count: 3, loss: 0.02, loss_worst: 0.05 } } };
+    expect([STREAM_METRIC.value(lossy), STREAM_METRIC.value(made)]).toEqual([0.02, null]);
+    expect([STREAM_METRIC.detail(lossy), STREAM_METRIC.detail(made)]).toEqual(["3 streams, 5 % in the worst", ""]);
+  });
+});
+
 describe("transfers that never end", () => {
   const some = (p95_s: number | null): ReturnType<typeof outcome> => {
     const made = outcome("fifo", {});
@@ -40,7 +72,6 @@ describe("transfers that never end", () => {
     expect(change(pages, Infinity, 2)).toMatchObject({ verdict: "better", text: "it ends" });
     expect(change(pages, 2, Infinity)).toMatchObject({ verdict: "worse" });
     expect(change(pages, Infinity, Infinity)).toBeNull();
-    expect(answer([{ label: "fifo", outcome: some(null) }, { label: "lfq", outcome: some(2) }]).text).toBe("Lfq is better for most: web pages 2 s instead of never (it ends); nothing here gets worse.");
     expect(figuresCsv([{ label: "fifo", outcome: some(null) }])).toContain("fifo,pages,inf,s");
     expect(figuresSvg([{ label: "fifo", outcome: some(null) }], "x")).toContain("never");
   });
@@ -49,29 +80,34 @@ describe("transfers that never end", () => {
 describe("the answer", () => {
   const fifo = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 6 }) };
   const lfq = { label: "lfq", outcome: outcome("lfq", { ping: 0.013, short: 0.12, pages: 1.7, mos: 4.4, long: 4.8 }) };
-  const same = { label: "pie", outcome: outcome("pie", { ping: 0.196, short: 0.233, pages: 2.5, mos: 4, long: 6 }) };
+  const told: Recommendation = { kind: "use", discipline: "lfq", sentence: "Use lfq: it is better.", doubt: "One run." };
 
-  it("says for whom, by how much, and the price", () => {
-    expect(answer([fifo, lfq]).text).toBe(
-      "Lfq is better for most: ping under load 13 ms instead of 195 ms (−93 %), short transfers 120 ms instead of 232 ms (−48 %) and the call 4.4 instead of 4.0 (+0.4); the price: long transfers 4.8 Mbit/s instead of 6 Mbit/s (−20 %).",
-    );
+  it("is the sentence of the engine, and its doubt", () => {
+    expect(answer([fifo, lfq], told)).toBe("Use lfq: it is better. One run.");
+    expect(answer([fifo, lfq], { ...told, doubt: "" })).toBe("Use lfq: it is better.");
   });
-  it("picks the best of several", () => expect(answer([fifo, same, lfq])).toMatchObject({ best: 2, text: expect.stringMatching(/^Of these, lfq/) as string }));
-  it("says who pays where most get worse", () => expect(answer([lfq, fifo]).text).toMatch(/^Fifo helps some and costs others more: long transfers 6 Mbit\/s instead of 4.8 Mbit\/s \(\+25 %\); the price: ping/));
-  it("keeps the first where nothing gets better", () => {
-    const worse = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 4.8 }) };
-    expect(answer([lfq, worse]).text).toMatch(/^Keep lfq: with fifo nothing here gets better/);
-  });
-  it("says that nothing changes, and why", () => {
-    const idle = { label: "fifo", outcome: outcome("fifo", { ping: 0.02, short: 0.1, delay: 0 }) };
-    expect(answer([idle, { ...idle, label: "lfq" }]).text).toContain("without a queue no discipline matters");
-    expect(answer([fifo, same]).text).toContain("is alike");
-  });
-  it("of one column tells its figures", () => expect(answer([fifo]).text).toContain("ping under load 195 ms"));
-  it("of nothing is nothing", () => expect(answer([]).text).toBe(""));
-  it("has no figures to compare where there are none", () => {
-    const none = { label: "fifo", outcome: outcome("fifo", {}) };
-    expect(answer([none, { ...none, label: "lfq" }]).text).toContain("no transfers of these kinds");
+  it("waits for the engine", () => expect(answer([fifo, lfq], undefined)).toBe(""));
+  it("says where the rule has nothing to say", () => expect(answer([fifo, lfq], null)).toContain("two disciplines that can be switched on"));
+  it("of one column is its figures", () => expect(answer([fifo], undefined)).toContain("ping under load 195 ms"));
+  it("of nothing is nothing", () => expect(answer([], undefined)).toBe(""));
+
+  it("is asked once of the same runs, and again of others", async () => {
+    const asked: string[][] = [];
+    const engine = {
+      advise(outcomes: readonly Outcome[]): Promise<Recommendation | null> {
+        asked.push(outcomes.map(({ discipline }) => discipline.label));
+        return Promise.resolve(told);
+      },
+    } as unknown as Engine;
+    let changes = 0;
+    const advice = new Advice(engine, () => (changes += 1));
+    expect(advice.of([fifo.outcome])).toBeUndefined();
+    expect(advice.of([fifo.outcome, lfq.outcome])).toBeUndefined();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect([advice.of([fifo.outcome, lfq.outcome]), changes]).toEqual([told, 1]);
+    advice.of([lfq.outcome, fifo.outcome]);
+    expect(asked).toEqual([["fifo", "lfq"], ["lfq", "fifo"]]);
   });
 });
 

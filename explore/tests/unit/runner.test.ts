@@ -21,6 +21,7 @@ function made(): { runner: Runner; asked: Asked[]; changed: ReturnType<typeof vi
     load: () => Promise.reject(new Error("not here")),
     open: () => Promise.reject(new Error("not here")),
     run: (request, options) => new Promise((resolve, reject) => asked.push({ request, options, resolve, reject })),
+    advise: () => Promise.resolve(null),
     close: () => undefined,
   };
   const changed = vi.fn();

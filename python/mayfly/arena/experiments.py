@@ -6,6 +6,7 @@ from typing import Any
 
 from mayfly.arena import figures
 from mayfly.scenario.scenario import Scenario
+from mayfly.scenario.transport import CONTROLS
 from mayfly.simulate.run import RunResult
 
 Reading = Callable[[RunResult, Scenario], dict[str, float]]
@@ -108,8 +109,8 @@ _NEXT = {
 }
 """Those that are meant to come after it: without marks unless a discipline marks (RFC 9331)."""
 
-TITLES = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "bbr3": "BBRv3", "prague": "Prague"}
-"""What readers call them."""
+TITLES = {control.module or control.rule: control.title for control in CONTROLS}
+"""What readers call them, by name of a transport: that of the kernel's module where there is one."""
 
 
 def _controls(

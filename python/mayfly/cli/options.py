@@ -81,11 +81,21 @@ Engine = Annotated[
     ),
 ]
 Columns = Annotated[bool, typer.Option("--columns", help="All columns of the tables: flow table and its memory, too")]
+Details = Annotated[
+    bool, typer.Option("--details", help="Mean response times of whole connections, think times included, too")
+]
 Assets = Annotated[
     str,
     typer.Option(
         metavar="KIND",
         help="Where reports have the plot library: inline, each in itself; shared, once per folder, in mayfly-assets",
+    ),
+]
+Duplicates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="Packets captured more than once: auto leaves them out above a fifth of the packets, keep, leave-out",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]

@@ -90,12 +90,16 @@ def load(
         str | None,
         typer.Option(
             metavar="LIMIT",
-            help="Packets, bytes or, at a rate, a time: 300, 450kB, 100ms; 300 when absent, with --both-ways at least "
-            "100ms of the rate",
+            help="Packets, bytes or, at a rate, a time: 300, 450kB, 100ms; with --both-ways 300/50 for down and up; "
+            "300 when absent, with --both-ways at least 100ms of the rate",
         ),
     ] = None,
     overhead: Annotated[
-        str | None, typer.Option(metavar="WORDS", help='What the link adds to packets: 18, docsis, "pppoe-ptm mpu 64"')
+        str | None,
+        typer.Option(
+            metavar="WORDS",
+            help='What the link adds to packets: 18, docsis, "pppoe-ptm mpu 64"; below htb tc counts bytes with it',
+        ),
     ] = None,
     nat: Annotated[
         bool, typer.Option("--nat/--no-nat", help="With --both-ways: look behind translated addresses (cake, lfq)")
@@ -198,7 +202,7 @@ def export(
 ) -> None:
     """Answer Prometheus with what the disciplines count.
 
-    Until interrupted; needs the extra mayfly[metrics].
+    Until interrupted; needs the extra mayfly[metrics]. With --overhead and htb, bytes are those of the link.
     """
     session = Session(False, quiet=False)
     from mayfly.qdisc.export import export as serve

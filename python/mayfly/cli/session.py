@@ -124,6 +124,7 @@ class Session:
         report: bool = True,
         single: bool = False,
         columns: bool = False,
+        details: bool = False,
     ) -> None:
         """Writes the files and prints the table, or the summary as JSON.
 
@@ -137,6 +138,8 @@ class Session:
             The JSON document also holds the figures of the only discipline at its top level.
         columns : bool
             All columns of the tables; else those of the flow table on a wide terminal only.
+        details : bool
+            Means of whole connections, too, where they hold the think times of users.
 
         Raises
         ------
@@ -150,23 +153,25 @@ class Session:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
+        from mayfly.comparison.felt import think_times
         from mayfly.comparison.overview import WIDE, legend, overview_table, users_table
         from mayfly.comparison.sections import SECTIONS
-        from mayfly.comparison.telling import answer_lines, further_sentences
+        from mayfly.comparison.telling import answer_lines, further_notes, further_sentences
 
         for line in answer_lines(result.summary):
             self.print(line)
         if (users := users_table(result.summary)) is not None:
             self.print(users)
-        self.print(overview_table(result.summary, columns or self.width >= WIDE))
+        means = details or not think_times(result.summary)
+        self.print(overview_table(result.summary, columns or self.width >= WIDE, means))
         for section in SECTIONS:
             for table in section.tables(result.summary):
                 if not table.page_only:
                     self.print(table)
-        for sentence in (*legend(result.summary), *further_sentences(result.summary, files["summary"])):
+        for sentence in (*legend(result.summary, means), *further_sentences(result.summary, files["summary"])):
             self.print(sentence)
         notes = [note for section in SECTIONS for note in section.notes(result.summary)]
-        for note in (*result.summary.get("notes", []), *notes):
+        for note in (*further_notes(result.summary), *notes):
             self.print(f"note: {note}")
         self.print("report: " + files["report"] if report else "records: " + files["flows"])
 
@@ -177,7 +182,7 @@ class Session:
         ----------
         found : object
             With ``document()``, ``sentences()``, and ``tables()`` or ``table()``; ``headlines()`` go in the place of
-            the sentences where there are any.
+            the sentences where there are any, and those of ``leading()`` stand before the tables.
         more : dict, optional
             What the document of the command has beside that of the answer.
         lines : sequence
@@ -188,7 +193,8 @@ class Session:
             return
         tables = found.tables() if hasattr(found, "tables") else [found.table()]
         said = found.headlines() if hasattr(found, "headlines") else found.sentences()
-        for part in (*tables, *said, *lines):
+        first = found.leading() if hasattr(found, "leading") else []
+        for part in (*first, *tables, *(sentence for sentence in said if sentence not in first), *lines):
             if not getattr(part, "page_only", False):
                 self.print(part)
 

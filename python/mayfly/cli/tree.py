@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import AsJson, Assets, Disciplines, Duration, Overrides, Quiet, Seed, changes
+from mayfly.cli.options import AsJson, Assets, Disciplines, Duplicates, Duration, Overrides, Quiet, Seed, changes
 from mayfly.cli.session import Session
 
 
@@ -25,6 +25,7 @@ def tree(
             metavar="SCENARIO", help="Scenario of network and transport, and without a capture of the traffic"
         ),
     ] = "household",
+    duplicates: Duplicates = None,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -39,9 +40,10 @@ def tree(
     """Shapers in a tree: what each circuit would get."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.trees.answer import tree as run
+    from mayfly.workload.reading import copies_as
 
     changed = changes(overrides, duration=duration, seed=seed)
-    with session.progress(f"tree {nodes.name}") as progress:
+    with copies_as(duplicates), session.progress(f"tree {nodes.name}") as progress:
         found = run(
             nodes,
             devices,

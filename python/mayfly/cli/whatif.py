@@ -10,7 +10,9 @@ from mayfly.cli.options import (
     AsJson,
     Assets,
     Columns,
+    Details,
     Disciplines,
+    Duplicates,
     Duration,
     Engine,
     Models,
@@ -90,6 +92,7 @@ def whatif(
         ),
     ] = None,
     link_trace_up: Annotated[Path | None, typer.Option(metavar="FILE", help="That of up, where it is another")] = None,
+    duplicates: Duplicates = None,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -100,6 +103,7 @@ def whatif(
     models_path: ModelsPath = False,
     out: ReportFolder = Path("mayfly-whatif"),
     columns: Columns = False,
+    details: Details = False,
     assets: Assets = "inline",
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -112,10 +116,11 @@ def whatif(
         one_thread_if_small(capture)
     from mayfly.comparison.whatif import whatif as run
     from mayfly.engines import engine as by_name
+    from mayfly.workload.reading import copies_as
 
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
     capture, told = captured(session, capture, interface, length, out)
-    with session.progress(f"whatif {capture.name}") as progress:
+    with copies_as(duplicates), session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,
             rate,
@@ -132,7 +137,7 @@ def whatif(
             engine=by_name(engine),
         )
     result.summary["notes"] = [*result.summary.get("notes", []), *told]
-    session.finish(with_models(result, models, models_path), columns=columns)
+    session.finish(with_models(result, models, models_path), columns=columns, details=details)
 
 
 def register(app: typer.Typer) -> None:

@@ -1,7 +1,7 @@
 """Disciplines side by side: tables, summary and files."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,9 +18,11 @@ from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
+from mayfly.workload.lists import in_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.measured import Measured, Workload
+    from mayfly.metrics.users import Rule
 
 SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
@@ -135,7 +137,9 @@ class Comparison(Result):
 
             def written(key: str) -> None:
                 # Higher levels take twice the time and save one part in a hundred.
-                write_table(tables[key], partial / names[key], compression_level=1, metadata=FILES[key].metadata())
+                write_table(
+                    in_text(tables[key]), partial / names[key], compression_level=1, metadata=FILES[key].metadata()
+                )
 
             writing = [pool.submit(written, key) for key in tables.keys() & names.keys()]
             if report:
@@ -210,16 +214,23 @@ def compare(
     >>> result.records["response_time_s"].len()
     2
     """
-    scenario, flows = _loaded(scenario, flows)
+    notes = list[str]()
+    scenario, flows = _loaded(scenario, flows, notes)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     if engine is not None:
-        return engine(scenario, chosen, flows, progress, command)
-    rows = Rows(scenario)
-    return gather(scenario, run_many(scenario, chosen, flows, progress, ended=rows.add), command, rows=rows)
+        result = engine(scenario, chosen, flows, progress, command)
+    else:
+        rows = Rows(scenario)
+        result = gather(scenario, run_many(scenario, chosen, flows, progress, ended=rows.add), command, rows=rows)
+    if notes:
+        result.summary["notes"] = [*result.summary.get("notes", ()), *notes]
+    return result
 
 
 def _loaded(
-    scenario: Scenario | str | os.PathLike[str], flows: pl.DataFrame | str | os.PathLike[str] | None
+    scenario: Scenario | str | os.PathLike[str],
+    flows: pl.DataFrame | str | os.PathLike[str] | None,
+    notes: list[str] | None = None,
 ) -> tuple[Scenario, pl.DataFrame | None]:
     from mayfly.scenario.scenario import load_scenario
     from mayfly.workload.lists import flow_list
@@ -231,7 +242,7 @@ def _loaded(
     elif flows is not None:
         from mayfly.workload.formats.registry import read_flows_any
 
-        flows = read_flows_any(flows, mss=scenario.tcp.mss)
+        flows = read_flows_any(flows, mss=scenario.tcp.mss, notes=notes)
     return scenario, flows
 
 
@@ -370,10 +381,18 @@ class Rows:
         What runs.
     make : callable, optional
         From what all have in common and the runs of a discipline to its row; a row of the summary when not given.
+    rule : Rule, optional
+        What is decided before the runs on how users are measured.
     """
 
-    def __init__(self, scenario: Scenario, make: "Callable[[Workload, list[RunResult]], dict[str, Any]] | None" = None):
+    def __init__(
+        self,
+        scenario: Scenario,
+        make: "Callable[[Workload, list[RunResult]], dict[str, Any]] | None" = None,
+        rule: "Rule | None" = None,
+    ):
         self._scenario = scenario
+        self._rule = rule
         self._make = make or _row
         self._work: Workload | None = None
         self._made: dict[str, dict[str, Any]] = {}
@@ -385,7 +404,7 @@ class Rows:
 
         with self._lock:
             if self._work is None:
-                self._work = Workload(self._scenario, own)
+                self._work = Workload(self._scenario, own, self._rule)
         self._made[own[0].discipline.label] = self._make(self._work, own)
 
     def all(self, work: "Workload", runs: Sequence[RunResult]) -> list[dict[str, Any]]:
@@ -393,18 +412,40 @@ class Rows:
         of_each: dict[str, list[RunResult]] = {}
         for run in runs:
             of_each.setdefault(run.discipline.label, []).append(run)
+        work.rule = self._rule
         # Where runs stop with their last flow, the longest tells when all end.
         made = self._made if self._work is not None and self._work.span == work.span else {}
         missing = [label for label in of_each if label not in made]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             found = dict(zip(missing, pool.map(lambda label: self._make(work, of_each[label]), missing), strict=True))
-        return [made.get(label) or found[label] for label in of_each]
+        rows = {label: made.get(label) or found[label] for label in of_each}
+        # Disciplines are compared over the same kind of time: all of it where the link is never busy under one of them.
+        loaded = [label for label, row in rows.items() if while_busy(row)]
+        if loaded and any(while_busy(row) is False for row in rows.values()):
+            from mayfly.metrics.users import Rule
+
+            above = self._rule.above if self._rule else None
+            work.rule = Rule(above, while_busy=False)
+            rows |= {label: self._make(work, of_each[label]) for label in loaded}
+        return list(rows.values())
+
+
+def while_busy(row: Mapping[str, Any]) -> bool | None:
+    """Whether the ping of a row is that of the busy seconds of its link; None without a ping.
+
+    Examples
+    --------
+    >>> while_busy({"users": {"ping": {"while_busy": True}}}), while_busy({"users": None})
+    (True, None)
+    """
+    ping = (row.get("users") or {}).get("ping")
+    return None if ping is None else bool(ping.get("while_busy"))
 
 
 def _row(work: "Workload", own: list[RunResult]) -> dict[str, Any]:
     """A row of the summary with slowdown, and with the figures of each replication where there are several."""
-    from mayfly.comparison.criteria import resampled_values
     from mayfly.comparison.measured import Measured
+    from mayfly.comparison.recommendation import resampled_values
     from mayfly.metrics import slowdown_percentiles
 
     of = Measured(work, own, pl.concat([run.records for run in own]))

@@ -1,12 +1,18 @@
 """What users feel, as the summary holds it under ``users``: which figures there are, and how each is read and shown.
 
-The one list of them: terminal, page, first figure, notebook, criteria of the recommendation and the second run with
-other hosts all read :data:`MEASURES`.
+The list is in Rust (``crates/metrics/src/measures.rs``), next to the figures. Terminal, report, first figure, notebook
+and the second run with other hosts read it here as :data:`MEASURES`; the rule of the recommendation reads it there.
 """
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
+
+from mayfly import _native
+from mayfly.comparison.choice import baseline
+from mayfly.metrics.levels import BUSY
+from mayfly.text.readable import share_text
 
 Row = Mapping[str, Any]
 
@@ -21,34 +27,40 @@ class Measure:
     ----------
     id : str
         One word, unique in :data:`MEASURES`.
-    key : str
-        Of the mapping in ``users``.
+    part : str
+        Key of the mapping in ``users``.
     field, interval : str
-        Of the figure and of its 95 % interval in that mapping.
+        Keys of the figure and of its 95 % interval in that mapping; the second is empty without one.
     unit : str
         Of both in the summary: ``s``, ``ms``, ``mos``, ``share`` or ``mbps``.
+    better : str
+        ``less`` or ``more``.
     what : str
         What is measured, in a sentence.
     statistic : str
         Which figure of it: ``95th percentile``.
     head : str
         Of its column in the terminal, a line each; empty where the terminal leaves it out.
-    on_page : bool
-        Whether the page has a column of it.
+    in_report : bool
+        Whether the report has a column of it.
     pictured : bool
-        Whether the first figure of the page and the notebook draw it.
+        Whether the first figure of the report and the notebook draw it.
+    none : str
+        What a share of 0 means, in words; the terminal has these in place of a column where all are 0.
     """
 
     id: str
-    key: str
+    part: str
     field: str
     interval: str
     unit: str
+    better: str
     what: str
     statistic: str
-    head: str = ""
-    on_page: bool = True
-    pictured: bool = False
+    head: str
+    in_report: bool
+    pictured: bool
+    none: str
 
     @property
     def is_time(self) -> bool:
@@ -76,57 +88,13 @@ class Measure:
         return "p95" if self.statistic == "95th percentile" else self.statistic
 
 
-MEASURES = (
-    Measure(
-        "short_p95",
-        "short",
-        "p95_s",
-        "p95_ci95",
-        "s",
-        "short transfers",
-        "95th percentile",
-        head="short\ntransfers\np95",
-        pictured=True,
-    ),
-    Measure(
-        "ping_p95",
-        "ping",
-        "p95_ms",
-        "p95_ci95",
-        "ms",
-        "ping under load",
-        "95th percentile",
-        head="ping\nunder load\np95",
-        pictured=True,
-    ),
-    Measure("ping_mean", "ping", "mean_ms", "", "ms", "ping under load", "mean", on_page=False),
-    Measure("call_mos", "call", "mos", "mos_ci95", "mos", "call", "MOS", head="call\nMOS"),
-    Measure(
-        "pages_p95",
-        "pages",
-        "p95_s",
-        "p95_ci95",
-        "s",
-        "page load",
-        "95th percentile",
-        head="pages\np95",
-        pictured=True,
-    ),
-    Measure("video_stalled", "video", "stalled_share", "stalled_ci95", "share", "video", "stalled", "video\nstalled"),
-    Measure(
-        "long_p50",
-        "long",
-        "p50_s",
-        "p50_ci95",
-        "s",
-        "long transfers",
-        "median",
-        head="long\ntransfers\nmedian",
-        on_page=False,
-    ),
-    Measure("long_p95", "long", "p95_s", "p95_ci95", "s", "long transfers", "95th percentile", pictured=True),
-    Measure("goodput_p50", "downloads", "goodput_mbps_p50", "", "mbps", "downloads", "Mbit/s"),
-)
+def _listed() -> tuple[Measure, ...]:
+    names = {one.name for one in fields(Measure)}
+    rows = json.loads(_native.measures())
+    return tuple(Measure(**{name: row[name] for name in names}) for row in rows if row["part"])
+
+
+MEASURES = _listed()
 """In the order of columns and panels."""
 
 BY_ID = {measure.id: measure for measure in MEASURES}
@@ -173,7 +141,7 @@ def measured(row: Row, measure: Measure) -> Felt | None:
     >>> measured(row, BY_ID["ping_p95"])
     Felt(value=0.011, ci95=[0.01, 0.012])
     """
-    block = (row.get("users") or {}).get(measure.key) or {}
+    block = (row.get("users") or {}).get(measure.part) or {}
     value = block.get(measure.field)
     if value is None:
         counted = any(block.get(count) for count in ("probes", "flows", "pages"))
@@ -181,3 +149,93 @@ def measured(row: Row, measure: Measure) -> Felt | None:
     scale = _SECONDS.get(measure.unit, 1.0)
     ends = block.get(measure.interval)
     return Felt(value * scale, None if ends is None or None in ends else [end * scale for end in ends])
+
+
+def think_times(summary: Mapping[str, Any]) -> bool:
+    """Whether the flows of a summary are whole connections, whose times hold the think times of users and servers.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    bool
+        True for a capture whose connections were replayed as scripts.
+
+    Examples
+    --------
+    >>> think_times({"capture": {"replay": "users"}}), think_times({"capture": None})
+    (True, False)
+    """
+    return (summary.get("capture") or {}).get("replay") in ("users", "trains")
+
+
+def is_none(rows: Sequence[Row], measure: Measure) -> bool:
+    """Whether a share is 0 under every discipline.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary.
+    measure : Measure
+
+    Returns
+    -------
+    bool
+        False of what is no share, and where some discipline has no such figure.
+    """
+    return bool(measure.none) and all((own := measured(row, measure)) and own.value == 0 for row in rows)
+
+
+def none_sentence(rows: Sequence[Row]) -> str | None:
+    """The shares that are 0 under every discipline, in words; None where there are none.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> none_sentence([{"users": {"video": {"stalled_share": 0.0}}}])
+    'Under this discipline no video stalls.'
+    """
+    none = [measure.none for measure in MEASURES if is_none(rows, measure)]
+    return f"Under {'every' if len(rows) > 1 else 'this'} discipline {' and '.join(none)}." if none else None
+
+
+def load_sentence(rows: Sequence[Row]) -> str | None:
+    """Over which time ping and call were taken.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary.
+
+    Returns
+    -------
+    str or None
+        One sentence; the share of the time is that under the baseline. None without a ping, or where nothing is known
+        of the link.
+    """
+    row = baseline([row for row in rows if (row.get("users") or {}).get("ping")])
+    if row is None:
+        return None
+    ping, call = row["users"]["ping"], row["users"].get("call") or {}
+    if (share := ping.get("busy_share")) is None:
+        return None
+    both = "The ping and the call are" if call.get("from") == "synthetic" else "The ping is"
+    if ping["while_busy"]:
+        return (
+            f"{both} taken while the link is busy, {share_text(share)} of the time under {row['label']}: in seconds of "
+            f"which it sends for {100 * BUSY:.0f} % or more, in either direction."
+        )
+    none = "The link is" if share == 0 else "Under some of the disciplines the link is"
+    over = f"{both[0].lower()}{both[1:]} taken over the whole time."
+    return f"{none} in no second busy for {100 * BUSY:.0f} % of it: {over}"

@@ -1,16 +1,18 @@
 """Other hours like that of a capture, run under every discipline: where the intervals of `whatif` come from."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.comparison import Comparison, Rows, row_of
-from mayfly.comparison.criteria import resampled_values
+from mayfly.comparison.comparison import Comparison, Rows, row_of, while_busy
 from mayfly.comparison.measured import Measured, Workload
+from mayfly.comparison.recommendation import criteria_values
 from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
+from mayfly.metrics.users import LONG_BYTES, Rule, least_long_bytes, listed_sizes
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, RunResult, run_many
 from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, session_of, users_of
@@ -124,6 +126,7 @@ def add_hours(
         "why_none": plan.why_none or None,
     }
     plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
+    rule = hour_rule(flows, result.summary["disciplines"])
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
     empty = 0
     for draw in range(1, count + 1):
@@ -138,19 +141,20 @@ def add_hours(
             if progress is not None:
                 progress((before + fraction) / count)
 
-        rows = Rows(plain, _of_hour)
+        rows = Rows(plain, _of_hour, rule)
         runs = run(plain, disciplines, hour, part, stop=stop, ended=rows.add)
         if len(runs) < len(disciplines):
             break
         done = draw
-        for row in rows.all(Workload(plain, runs), runs):
+        for row in rows.all(Workload(plain, runs, rule), runs):
             found[row["label"]].append(row)
     result.summary["resampling"]["hours"] = done - empty
     if count > done == empty:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
     if done > empty:
+        values = values_of_hours(found)
         for row in result.summary["disciplines"]:
-            put_intervals(row, found[row["label"]])
+            put_intervals(row, found[row["label"]], values[row["label"]])
     return done == count
 
 
@@ -159,7 +163,67 @@ def _of_hour(work: Workload, own: list[RunResult]) -> dict[str, Any]:
     return row_of(Measured(work, own, own[0].records))
 
 
-def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]]) -> None:
+def hour_rule(flows: pl.DataFrame, rows: Sequence[dict[str, Any]]) -> Rule:
+    """What the capture decides for its resampled hours: which transfers are long, and whether busy seconds count.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        The capture's own.
+    rows : sequence of dict
+        Of ``disciplines``, of the capture's own run.
+
+    Returns
+    -------
+    Rule
+        An hour without long transfers, or without a busy second where these count, has no such figure.
+    """
+    found = capture_rule(flows)
+    busy = {while_busy(row) for row in rows} - {None}
+    return replace(found, least_bytes=least_long_bytes(flows), while_busy=busy == {True})
+
+
+def capture_rule(flows: pl.DataFrame) -> Rule:
+    """What the flows of a capture decide for its own run under every discipline.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame
+        The capture's own.
+
+    Returns
+    -------
+    Rule
+    """
+    return Rule(bool((listed_sizes(flows) > LONG_BYTES).any()))
+
+
+def values_of_hours(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, dict[str, list[float | None]]]:
+    """Values of each criterion in the resampled hours, for each discipline.
+
+    Parameters
+    ----------
+    found : mapping of sequence of dict
+        Rows of the hours, in the same order under every discipline, by label.
+
+    Returns
+    -------
+    dict of dict of list
+        By label and id of the criterion, in the hours that have such a figure under all disciplines, so that the values
+        of two disciplines at one place are of one hour. A criterion that fewer than two hours have is left out.
+    """
+    criteria = {label: criteria_values(rows) for label, rows in found.items()}
+    values: dict[str, dict[str, list[float | None]]] = {label: {} for label in found}
+    for id in dict.fromkeys(id for rows in criteria.values() for row in rows for id in row):
+        known = [hour for hour in zip(*criteria.values(), strict=True) if all(id in row for row in hour)]
+        if len(known) < 2:
+            continue
+        for label, rows in zip(criteria, zip(*known, strict=True), strict=True):
+            values[label][id] = [row[id] if math.isfinite(row[id]) else None for row in rows]
+    return values
+
+
+def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]], values: dict[str, list[float | None]]) -> None:
     """Fills the intervals of a row from the rows of resampled hours.
 
     Parameters
@@ -168,8 +232,10 @@ def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]]) -> None:
         Of the capture's own run; changed.
     hours : sequence of dict
         Rows of the same discipline.
+    values : dict of list
+        Of :func:`values_of_hours`, of this discipline.
     """
-    row["resampled"] = resampled_values(hours)
+    row["resampled"] = values
     for name in ("short", "long"):
         row[name]["ci95"] = hour_ci95(row[name]["mean_s"], [hour[name]["mean_s"] for hour in hours])
     if row.get("users"):

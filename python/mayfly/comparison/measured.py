@@ -10,6 +10,7 @@ import polars as pl
 
 from mayfly.metrics import fair_groups
 from mayfly.metrics.groups import has_groups
+from mayfly.metrics.users import Rule
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.queue_delay import propagation_rtt_s
@@ -26,10 +27,13 @@ class Workload:
         What ran.
     runs : sequence of RunResult
         Of all disciplines.
+    rule : Rule, optional
+        What is decided for all of them, and for resampled hours, on how users are measured.
     """
 
-    def __init__(self, scenario: Scenario, runs: Sequence[RunResult]):
+    def __init__(self, scenario: Scenario, runs: Sequence[RunResult], rule: Rule | None = None):
         self.scenario = scenario
+        self.rule = rule
         self.grouped = has_groups(runs[0].records)
         self.closed = is_closed_loop(runs[0].records)
         self.end_s = max(run.counters["end_ns"] for run in runs) * 1e-9

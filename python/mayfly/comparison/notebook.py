@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mayfly.comparison.choice import leading, leading_sentences
-from mayfly.comparison.felt import MEASURES, Felt, measured
+from mayfly.comparison.felt import MEASURES, Felt, measured, think_times
 from mayfly.comparison.overview import overview_table
 from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
@@ -88,4 +88,8 @@ def shown(summary: Mapping[str, Any]) -> list[Any]:
     """
     first, _ = leading_sentences(summary)
     recommended = [(summary.get("recommendation") or {}).get("sentence", "")]
-    return [part for part in (*recommended, plot(summary), overview_table(summary), *first) if part]
+    return [
+        part
+        for part in (*recommended, plot(summary), overview_table(summary, means=not think_times(summary)), *first)
+        if part
+    ]

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mayfly.comparison.choice import grouped, marks
-from mayfly.comparison.felt import MEASURES, Measure, measured
+from mayfly.comparison.felt import MEASURES, Measure, is_none, load_sentence, measured, none_sentence, think_times
 from mayfly.comparison.links import links_sentence, use_text, ways
 from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
@@ -43,13 +43,18 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
     -------
     rich.table.Table or None
         None without ``users``. Fits 80 columns, intervals below the figures up to six disciplines; the recommended
-        discipline is marked. A terminal narrower than the table gets it in several parts.
+        discipline is marked. A terminal narrower than the table gets it in several parts. A share that is 0 under every
+        discipline has no column: :func:`legend` says so.
     """
     rows = summary["disciplines"]
     if not any(row.get("users") for row in rows):
         return None
     chosen = (summary.get("recommendation") or {}).get("discipline")
-    columns = [measure for measure in MEASURES if measure.head and any(measured(row, measure) for row in rows)]
+    columns = [
+        measure
+        for measure in MEASURES
+        if measure.head and any(measured(row, measure) for row in rows) and not is_none(rows, measure)
+    ]
     if not columns:
         return None
     few = len(rows) <= MANY
@@ -101,19 +106,21 @@ def _end(value: float) -> str:
     return f"{float(f'{value:.2g}'):,g}"
 
 
-def legend(summary: Mapping[str, Any]) -> list[str]:
+def legend(summary: Mapping[str, Any], means: bool = True) -> list[str]:
     """What the words of the tables mean and which link they are of, in sentences.
 
     Parameters
     ----------
     summary : mapping
         As ``summary.json``.
+    means : bool
+        Whether the table of :func:`overview_table` has means.
 
     Returns
     -------
     list of str
-        One sentence about short and long, one about the two directions, one about the intervals, as far as the summary
-        has them.
+        One sentence about short and long, one about the load under which ping and call were taken, one about the two
+        directions, one about the intervals, as far as the summary has them.
     """
     said = []
     blocks = [row["users"] for row in summary["disciplines"] if row.get("users")]
@@ -124,13 +131,13 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
         if not any(bin_["flows"] for bin_ in transfers if bin_["to_kb"] is None):
             long = "long are the largest 1 %, as none has more than 1 MB"
         said.append(
-            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster. In means, long are the "
-            "largest flows that carry half of the bytes."
+            f"Short transfers have at most 100 kB, {long}; p95: 95 of 100 are faster."
+            + (" In means, long are the largest flows that carry half of the bytes." if means else "")
         )
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
-    if sentence := links_sentence(summary):
-        said.append(sentence)
+    rows = summary["disciplines"]
+    said += [sentence for sentence in (none_sentence(rows), load_sentence(rows), links_sentence(summary)) if sentence]
     if resampling := summary.get("resampling"):
         if resampling["hours"]:
             said.append(
@@ -145,7 +152,7 @@ def legend(summary: Mapping[str, Any]) -> list[str]:
     return said
 
 
-def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
+def overview_table(summary: Mapping[str, Any], wide: bool = True, means: bool = True) -> Table:
     """Disciplines side by side: mean response time of short and long flows with its 95 % interval, and the queue.
 
     Parameters
@@ -154,6 +161,8 @@ def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
         As ``summary.json`` (docs/tables.md).
     wide : bool
         Whether the flow table and its memory have columns.
+    means : bool
+        Whether the mean response times have columns.
 
     Returns
     -------
@@ -164,7 +173,8 @@ def overview_table(summary: Mapping[str, Any], wide: bool = True) -> Table:
     """
     rows = summary["disciplines"]
     order = ways(summary)
-    return _few(rows, order, wide) if len(rows) <= MANY else _many(rows, order, wide)
+    titled = "whole connections, think times included" if think_times(summary) else ""
+    return (_few if len(rows) <= MANY else _many)(rows, order, wide, means, titled)
 
 
 def _head(name: str, order: Sequence[str]) -> str:
@@ -180,11 +190,21 @@ def _of_ways(row: Mapping[str, Any], order: Sequence[str], key: str, text: Calla
     return "/".join(text(links[way].get(key)) for way in order)
 
 
-def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Table:
-    table = empty_table(Text("Mean response time [95 % CI]"), FoldingTable)
+_QUEUE = "The link and its queue"
+
+
+def _title(means: bool, titled: str, interval: str) -> Text:
+    """Title of the overview; ``titled`` says what the means are of."""
+    if not means:
+        return Text(_QUEUE)
+    return Text(f"{f'Mean of {titled}' if titled else 'Mean response time'}{interval}")
+
+
+def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means: bool, titled: str) -> Table:
+    table = empty_table(_title(means, titled, " [95 % CI]"), FoldingTable)
     table.add_column(Text("discipline"), overflow="fold")
     marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", _head("link use", order), _head("drops", order)]
+    names = [*(["short flows", "long flows"] if means else []), _head("link use", order), _head("drops", order)]
     names += [*([_head("marks", order)] if marked_packets else []), "un-\nfinished"]
     for name in (*names, *(["flow table\nmean/max\nmemory"] if wide else [])):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
@@ -192,8 +212,7 @@ def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Tab
     for row in rows:
         table.add_row(
             Text(row["label"]),
-            _mean_cell(row, "short", marked),
-            _mean_cell(row, "long", marked),
+            *([_mean_cell(row, name, marked) for name in ("short", "long")] if means else []),
             Text(_of_ways(row, order, "utilisation", use_text if order else share_text)),
             Text(_of_ways(row, order, "drops", count_text)),
             *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
@@ -203,11 +222,11 @@ def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Tab
     return table
 
 
-def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Table:
-    table = empty_table(Text("Mean response time, ± half the 95 % interval"), HidingTable, padding=0)
+def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means: bool, titled: str) -> Table:
+    table = empty_table(_title(means, titled, ", ± half the 95 % interval"), HidingTable, padding=0)
     table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
     marked_packets = any(row.get("marks") for row in rows)
-    names = ["short flows", "long flows", "un-\nfinished", _head("drops", order)]
+    names = [*(["short flows", "long flows"] if means else []), "un-\nfinished", _head("drops", order)]
     names += [*([_head("marks", order)] if marked_packets else []), _head("link use", order)]
     for name in (*names, *(["flow table\nmean/max", "memory"] if wide else [])):
         table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
@@ -218,8 +237,10 @@ def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool) -> Ta
         for row in members:
             table.add_row(
                 Text(f"  {row['label']}" if name else row["label"]),
-                Text(spread_text(row["short"]["mean_s"], row["short"]["ci95"]), _style(row, marked["short"])),
-                Text(spread_text(row["long"]["mean_s"], row["long"]["ci95"]), _style(row, marked["long"])),
+                *(
+                    Text(spread_text(row[of]["mean_s"], row[of]["ci95"]), _style(row, marked[of]))
+                    for of in (("short", "long") if means else ())
+                ),
                 Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
                 Text(_of_ways(row, order, "drops", count_text)),
                 *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),

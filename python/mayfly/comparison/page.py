@@ -4,11 +4,13 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.choice import family, grouped, leading, leading_sentences
+from mayfly.comparison.felt import think_times
 from mayfly.comparison.figures import congestion as congestion_figures
 from mayfly.comparison.figures import models as model_figures
 from mayfly.comparison.figures import response as response_figures
@@ -19,7 +21,7 @@ from mayfly.comparison.links import buffer_text, link_facts, links_sentence, lin
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section
-from mayfly.comparison.telling import partial_lines
+from mayfly.comparison.telling import partial_lines, switching_sentences
 from mayfly.show import page
 from mayfly.show import plots as figures
 from mayfly.show.palette import Style, styles
@@ -146,7 +148,7 @@ def _mss(summary: Mapping[str, Any]) -> int:
 def _recommended(summary: Mapping[str, Any]) -> list[str]:
     """Labels the answer recommends."""
     found = summary.get("recommendation") or {}
-    if found.get("kind") not in ("use", "no_difference"):
+    if found.get("kind") not in ("use", "fastest", "no_difference"):
         return []
     return [label for label in (found.get("discipline"), *(found.get("equal") or ())) if label is not None]
 
@@ -154,7 +156,9 @@ def _recommended(summary: Mapping[str, Any]) -> list[str]:
 def _means(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: dict[str, Style], mss: int) -> str:
     """Means of the two classes of size, in words and in a table."""
     told = page.told(*leading_sentences(summary), more="The other disciplines") if "recommendation" in summary else ""
-    return f"<h2>Means of short and of long flows</h2>{told}{means_table(rows, colours, mss)}"
+    thinking = think_times(summary)
+    head = "Means of whole connections, think times included" if thinking else "Means of short and of long flows"
+    return f"<h2>{head}</h2>{told}{means_table(rows, colours, mss, thinking)}"
 
 
 def _section(section: Section, summary: Mapping[str, Any]) -> str:
@@ -170,9 +174,12 @@ def _plots(
     colours: dict[str, Style],
     mss: int,
 ) -> list[figures.Figure]:
+    thinking = think_times(summary)
     given: list[Callable[[], figures.Figure | None]] = [
         lambda: response_figures.response_distribution(records, colours),
-        lambda: model_figures.with_curves(response_figures.mean_by_size(records, colours, mss), summary, colours, mss),
+        lambda: model_figures.with_curves(
+            response_figures.mean_by_size(records, colours, mss, thinking), summary, colours, mss
+        ),
         lambda: model_figures.error_figure(summary, colours, mss),
         lambda: response_figures.mean_by_percentile(records, colours, mss),
         lambda: response_figures.confidence_bands(records, colours, mss),
@@ -194,7 +201,18 @@ def _plots(
         plots = [one.result() for one in drawn[: len(given)]]
         plots += _cell_figures(summary["disciplines"], records, colours, mss)
         plots += [one.result() for one in drawn[len(given) :]]
-    return [plot for plot in plots if plot is not None]
+    found = [plot for plot in plots if plot is not None]
+    return [_of_connections(plot) for plot in found] if thinking else found
+
+
+_OF_CONNECTIONS = ("cdf", "mean-by-percentile", "confidence", "unfinished")
+"""Plots whose captions say what they are of where connections are replayed with their think times."""
+
+
+def _of_connections(plot: figures.Figure) -> figures.Figure:
+    if plot.key not in _OF_CONNECTIONS:
+        return plot
+    return replace(plot, caption=response_figures.THINKING + plot.caption)
 
 
 def _cell_figures(
@@ -320,8 +338,11 @@ def _answer(summary: Mapping[str, Any]) -> str:
         first, rest = leading_sentences(summary)
         return page.answer([*partial_lines(summary), *first[:1]], [*first[1:], *rest], more="The other disciplines")
     command = found.get("command")
-    shown = f"<pre>{escape(command)}</pre>" if command and command not in found["sentence"] else ""
-    return page.answer([*partial_lines(summary), found["sentence"]], after=shown)
+    how = switching_sentences(summary)
+    advised = command and found["kind"] != "fastest" and command not in found["sentence"]
+    shown = f"<pre>{escape(command)}</pre>" if advised else ""
+    told = [*partial_lines(summary), found["sentence"], *how[:1]]
+    return page.answer(told, how[1:], more="Other ways to switch it on", after=shown)
 
 
 def _scenario(summary: Mapping[str, Any]) -> str:

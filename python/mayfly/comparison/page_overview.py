@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from mayfly.comparison.choice import grouped, marks
-from mayfly.comparison.felt import MEASURES, Measure, measured
+from mayfly.comparison.felt import MEASURES, Measure, is_none, load_sentence, measured, none_sentence
 from mayfly.show.palette import Style
 from mayfly.show.plots import MANY
 from mayfly.show.plotted_table import Cell, framed, line, plain_line
@@ -83,6 +83,8 @@ def disciplines_table(
     caption = _FELT if felt else _MEANS
     if not felt and any(marks(rows).values()):
         caption += _MARKED
+    if felt:
+        caption += "".join(f"{escape(said)} " for said in (none_sentence(rows), load_sentence(rows)) if said)
     if felt and any(row.get("runs_on") for row in rows):
         caption += _PLACES
     if best:
@@ -91,7 +93,7 @@ def disciplines_table(
     return f'{_tools(rows) if many else ""}{framed(("discipline", *columns), lines)}<p class="soft">{caption}</p>'
 
 
-def means_table(rows: Sequence[Row], colours: Mapping[str, Style], mss: int = MSS) -> str:
+def means_table(rows: Sequence[Row], colours: Mapping[str, Style], mss: int = MSS, think_times: bool = False) -> str:
     """Write the means of short and long flows as HTML.
 
     Parameters
@@ -102,6 +104,8 @@ def means_table(rows: Sequence[Row], colours: Mapping[str, Style], mss: int = MS
         By label.
     mss : int
         Payload of a full packet, in bytes.
+    think_times : bool
+        Whether the flows are whole connections with the think times of users and servers.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def means_table(rows: Sequence[Row], colours: Mapping[str, Style], mss: int = MS
         plain_line(row["label"], colours[row["label"]], [column[place] for column in columns.values()])
         for place, row in enumerate(rows)
     ]
-    caption = _MEANS + (_MARKED if any(marks(rows).values()) else "")
+    caption = (_THINKING if think_times else "") + _MEANS + (_MARKED if any(marks(rows).values()) else "")
     return f'{framed(("discipline", *columns), lines, chooses=False)}<p class="soft">{caption}</p>'
 
 
@@ -124,6 +128,7 @@ _MEANS = (
     "Mean response time of completed TCP transfers with its 95 % confidence interval. Long flows are the largest that "
     "together carry half of the bytes, short flows all others (Chen 2012, section 4.6.2 and Table 4.2). "
 )
+_THINKING = "The times are those of whole connections, think times of users and servers included. "
 _MARKED = "The best of a column are bold, the worst underlined, as far as the intervals can tell. "
 
 
@@ -140,7 +145,7 @@ def _tools(rows: Sequence[Row]) -> str:
 
 def _felt(rows: Sequence[Row]) -> dict[str, list[Cell]]:
     """What users feel, by heading."""
-    shown = [measure for measure in MEASURES if measure.on_page]
+    shown = [measure for measure in MEASURES if measure.in_report and not is_none(rows, measure)]
     columns = {measure.title.replace(", ", "<br>"): [_felt_cell(row, measure) for row in rows] for measure in shown}
     columns |= {
         "unfinished": [_unfinished_cell(row, {}) for row in rows],
@@ -161,7 +166,7 @@ def _felt_cell(row: Row, measure: Measure) -> Cell:
         return "<b>never ends</b>", float("inf"), ""
     if not measure.is_time:
         return _share(found.value) if measure.unit == "share" else _number(found.value, measure.unit)
-    own = _users(row, measure.key)
+    own = _users(row, measure.part)
     notes = [interval_text(found.value, found.ci95)]
     if own.get("grade"):
         notes.append(f"grade {own['grade']}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.arrays import number
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
-from mayfly.limits import stopped_sentence
 from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
@@ -20,8 +20,8 @@ from mayfly.workload.closed_loop import LASTED, closed
 
 if TYPE_CHECKING:
     from mayfly.profile.link import LinkGuess
-    from mayfly.workload.capture import Network
     from mayfly.workload.connections import Reading
+    from mayfly.workload.udp_share import UdpShare
 
 _DRAIN_S = 60.0
 """Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
@@ -61,10 +61,16 @@ class Replay:
     guess : LinkGuess or None
         Of the link, where it was not given.
     doubts : list of str
+    missing : list of str
+        What of the capture is left out or was assumed, in sentences.
     partial : str or None
         A sentence where the capture was not read to its end.
     rtt_s : float or None
         Median round-trip time that was asked for, s.
+    udp : UdpShare
+        How much of the capture is QUIC and other UDP.
+    left_out : float
+        Share of the capture that is in no connection, of its packets or of its bytes.
     """
 
     scenario: Scenario
@@ -76,8 +82,11 @@ class Replay:
     packets: dict[str, int]
     guess: "LinkGuess | None"
     doubts: list[str]
+    missing: list[str]
     partial: str | None
     rtt_s: float | None
+    udp: "UdpShare"
+    left_out: float
 
 
 def replay_of(
@@ -108,6 +117,7 @@ def replay_of(
         As there.
     """
     from mayfly.workload.capture import refuse_clock_jump
+    from mayfly.workload.missing import ASSUMED_RTT_S, assumed_rtt_sentence
     from mayfly.workload.mix import offered, scale_load
 
     # Who waits offers no load of his own.
@@ -123,9 +133,17 @@ def replay_of(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    flows, span_s, doubts, partial = _flows(capture, internal, replay, scenario)
+    flows, span_s, path_rtt_s, doubts, missing, partial, udp, left_out = _flows(
+        capture, internal, replay, scenario, load is not None
+    )
     if rtt_s is not None:
-        flows = with_median_rtt(flows, rtt_s)
+        flows, path_rtt_s = with_median_rtt(flows, rtt_s, path_rtt_s), rtt_s
+    elif flows["rtt_s"].null_count() == flows.height:
+        flows, path_rtt_s = flows.with_columns(rtt_s=pl.lit(ASSUMED_RTT_S, pl.Float64)), ASSUMED_RTT_S
+        missing = [*missing, assumed_rtt_sentence()]
+    elif path_rtt_s is None:
+        # Without TCP the look-ups tell what is known of the paths.
+        path_rtt_s = number(flows["rtt_s"].median())
     if load is not None:
         # In a slower time a call is none, and who waits offers no load of his own.
         flows = flows.drop(CALL, LASTED, strict=False)
@@ -148,11 +166,13 @@ def replay_of(
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
-    scenario = _probed(scenario, flows, span_s)
-    return Replay(scenario, flows, span_s, replay, load, asked, packets, guess, doubts, partial, rtt_s)
+    scenario = _probed(scenario, path_rtt_s, span_s)
+    return Replay(
+        scenario, flows, span_s, replay, load, asked, packets, guess, doubts, missing, partial, rtt_s, udp, left_out
+    )
 
 
-def with_median_rtt(flows: pl.DataFrame, rtt_s: float) -> pl.DataFrame:
+def with_median_rtt(flows: pl.DataFrame, rtt_s: float, usual_s: float | None = None) -> pl.DataFrame:
     """A flow list whose round-trip times have another median.
 
     Parameters
@@ -161,6 +181,8 @@ def with_median_rtt(flows: pl.DataFrame, rtt_s: float) -> pl.DataFrame:
         A normalised flow list.
     rtt_s : float
         Wanted median, s, > 0.
+    usual_s : float, optional
+        Median that it takes the place of, s; that of the flows when not given.
 
     Returns
     -------
@@ -173,7 +195,7 @@ def with_median_rtt(flows: pl.DataFrame, rtt_s: float) -> pl.DataFrame:
     >>> with_median_rtt(pl.DataFrame({"rtt_s": [0.01, 0.02, 0.06]}), 0.04)["rtt_s"].to_list()
     [0.02, 0.04, 0.12]
     """
-    median = flows["rtt_s"].median()
+    median = flows["rtt_s"].median() if usual_s is None else usual_s
     if not isinstance(median, float):
         return flows.with_columns(rtt_s=pl.lit(rtt_s, pl.Float64))
     return flows.with_columns((pl.col("rtt_s") * (rtt_s / median)).clip(*RTT_BOUNDS_S))
@@ -246,16 +268,6 @@ def run_replay(
     return told(run_many(scenario, disciplines, early, progress, stop=stop, ended=each))
 
 
-def _why_none(capture: str | os.PathLike[str]) -> str:
-    """Why a capture gave no flow, where it can be read again."""
-    from mayfly.workload.connections import connections, why_nothing
-
-    if os.fspath(capture) == "-":
-        return ""
-    frame, counts = connections(capture)
-    return "" if frame.height else f": {why_nothing(counts)}"
-
-
 def _both_ways(rate: str | int, buffer: str | int) -> dict[str, Any]:
     """Rates and buffers of both directions, as fields of the scenario."""
     given = {name: quantity.both_ways(value, f"--{name}") for name, value in (("rate", rate), ("buffer", buffer))}
@@ -283,30 +295,37 @@ def _stretched(before: pl.DataFrame, after: pl.DataFrame) -> float:
     return float(paced[0] / after["rate_bps"].drop_nulls()[0]) if len(paced) else 1.0
 
 
-def _probed(scenario: Scenario, flows: pl.DataFrame, span_s: float) -> Scenario:
+def _probed(scenario: Scenario, path_rtt_s: float | None, span_s: float) -> Scenario:
     """The scenario with probes for as long as its flows come, over a path like theirs."""
     if not scenario.probes.any:
         return scenario
-    median = flows["rtt_s"].median()
-    found = {
-        "until": min(max(span_s, _LEAST_PROBED_S), _PROBED_S),
-        "rtt": float(median) if isinstance(median, float) else None,
-    }
+    found = {"until": min(max(span_s, _LEAST_PROBED_S), _PROBED_S), "rtt": path_rtt_s}
     given = scenario.probes.model_dump(exclude_unset=True)
     return scenario.override(probes={name: value for name, value in found.items() if value is not None} | given)
 
 
 def _flows(
-    capture: str | os.PathLike[str], internal: Sequence[str] | None, replay: str, scenario: Scenario
-) -> tuple[pl.DataFrame, float, list[str], str | None]:
-    """The capture's flows in the form asked for, and how long their packets came, s.
+    capture: str | os.PathLike[str], internal: Sequence[str] | None, replay: str, scenario: Scenario, scaled: bool
+) -> tuple[pl.DataFrame, float, float | None, list[str], list[str], str | None, "UdpShare", float]:
+    """The capture's flows in the form asked for, how long their packets came, and the usual round-trip time, s.
 
-    Then what to doubt in it, and a sentence where it was not read to its end.
+    Then what to doubt in it, what of it is left out, a sentence where it was not read to its end, how much of it is
+    UDP, and how much is in no connection. Their load will be ``scaled`` or not.
     """
     from mayfly.workload import apps as forms
     from mayfly.workload.calls import with_calls
-    from mayfly.workload.capture import flows_of_connections, hosts_of_site, networks_of
-    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+    from mayfly.workload.capture import (
+        flows_of_connections,
+        networks_of,
+        refuse_beyond_a_list,
+        refuse_clock_jump,
+    )
+    from mayfly.workload.captured_link import captured_link
+    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures, why_no_flow
+    from mayfly.workload.missing import asides_sentence, left_out_share, missing, wire_bytes
+    from mayfly.workload.partial import partial_sentences
+    from mayfly.workload.sides import near_side, sides_of
+    from mayfly.workload.udp_share import udp_share
 
     if replay not in REPLAYS:
         raise MayflyError(f"replay = {replay!r}: must be {', '.join(REPLAYS[:-1])} or {REPLAYS[-1]}")
@@ -316,20 +335,39 @@ def _flows(
     options = ReadOptions() if replay == "transfers" else inside
     reading = read_captures(capture, replace(options, max_volumes=MOST_VOLUMES))
     if networks is not None:
-        hosts_of_site(reading.connections, networks)
+        sides_of(reading.connections, networks)
     if not _carries(reading):
-        raise MayflyError(f"{capture}: no TCP connection with payload and no UDP flow to replay" + _why_none(capture))
+        raise MayflyError(
+            f"{capture}: no TCP connection with payload and no UDP flow to replay: "
+            + why_no_flow(reading.connections.height, reading.counts)
+        )
+    # Before rows are formed, whose bounds would say less.
+    if scaled:
+        refuse_beyond_a_list(reading.connections, str(capture))
+    else:
+        refuse_clock_jump(reading.connections, str(capture), _lasted_s(reading.connections))
+    rates = {"down": float(scenario.network.rate), "up": float(scenario.network.reverse_rate or scenario.network.rate)}
+    link = captured_link(reading, forms.near_hosts(reading, networks), rates)
+    asides = None
     if replay == "transfers":
         flows = flows_of_connections(reading.connections, networks)
     elif replay in ("users", "trains"):
-        network = scenario.network
-        rates = {"down": float(network.rate), "up": float(network.reverse_rate or network.rate)}
-        flows = forms.scripted_flows(reading, networks, mss=tcp.mss, rates_bps=rates if replay == "users" else None)
+        of_users = rates if replay == "users" else None
+        flows, carried = forms.flows_and_asides(reading, networks, mss=tcp.mss, rates_bps=of_users, link=link)
+        asides = asides_sentence(*carried)
     else:
         flows = forms.recorded_flows(reading, networks)
+    near = near_side(reading.connections, networks)
     flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
-    partial = stopped_sentence(reading.counts, reading.counts["duration_s"])
-    return flows, _lasted_s(reading.connections), _doubts(reading, networks), partial
+    left = missing(reading, near.hosts) + ([] if asides is None else [asides])
+    # Transfers at their times do not ask what the captured link did.
+    counts = reading.counts | ({"volumes_left_out": 0} if replay in ("transfers", "packets") else {})
+    partial = ". ".join(partial_sentences(counts)) or None
+    called = flows.filter(pl.col(CALL).is_not_null()) if CALL in flows.columns else flows.clear()
+    udp = udp_share(reading.connections, called["connection_id"].unique().to_list())
+    lasted_s, path_rtt_s = _lasted_s(reading.connections), forms.usual_rtt_s(reading, link)
+    absent = left_out_share(reading.counts, wire_bytes(reading.connections))
+    return flows, lasted_s, path_rtt_s, _doubts(reading, near.crossing), left, partial, udp, absent
 
 
 def _carries(reading: "Reading") -> bool:
@@ -339,22 +377,19 @@ def _carries(reading: "Reading") -> bool:
     return rows.filter(tcp | (pl.col("protocol") == "udp")).height > 0
 
 
-def _doubts(reading: "Reading", networks: "list[Network] | None") -> list[str]:
+def _doubts(reading: "Reading", crossing: float) -> list[str]:
     """What :mod:`mayfly.profile` doubts in the capture, too."""
     from mayfly.profile.overview import longest_silence_s
-    from mayfly.workload.capture import (
-        clock_jump_sentence,
-        crossing_share,
-        hosts_within,
-        internal_hosts,
-        one_sided_sentence,
-    )
+    from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
+    from mayfly.workload.copies import copies_sentence
+    from mayfly.workload.udp_share import udp_share
 
     frame = reading.connections
-    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
     found = (
         clock_jump_sentence(longest_silence_s(frame, reading.volumes), reading.counts["duration_s"]),
-        one_sided_sentence(crossing_share(frame, hosts)),
+        one_sided_sentence(crossing),
+        copies_sentence(reading.counts),
+        udp_share(frame).replay_sentence(),
     )
     return [sentence for sentence in found if sentence is not None]
 

@@ -1,12 +1,15 @@
 """What the terminal says of a comparison in sentences: the answer before the tables, what is left after them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mayfly.comparison.choice import leading_sentences
 from mayfly.comparison.expected import expected_sentence
+from mayfly.comparison.unanswered import udp_sentences, udp_share_lines
 
-_SITE = "docs/recommendation.md"
+_SHAPES = (
+    "It shapes both directions of eth0 to 95 % of the link's rates, so that the queues are here and not in the modem."
+)
 
 _VARIES = (
     "Where eth0 is faster than the link behind it, the queue is there; no fixed rate of a shaper is right for a link "
@@ -15,7 +18,7 @@ _VARIES = (
 
 
 def partial_lines(summary: Mapping[str, Any]) -> list[str]:
-    """What stands before every answer from a capture that was not read to its end.
+    """What stands before every answer from a part of a capture: not read whole, with packets left out, or with UDP.
 
     Parameters
     ----------
@@ -25,10 +28,29 @@ def partial_lines(summary: Mapping[str, Any]) -> list[str]:
     Returns
     -------
     list of str
-        Empty where it was.
+        Empty where the answer is about all of it.
     """
     partial = summary.get("partial")
-    return [f"{partial}."] if partial else []
+    said = [f"{sentence}." for sentence in (partial, *summary.get("missing", ())) if sentence]
+    return [*said, *udp_share_lines(summary)]
+
+
+def further_notes(summary: Mapping[str, Any]) -> list[str]:
+    """Notes of a summary that :func:`partial_lines` does not say.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    list of str
+    """
+    # Where the answer is withheld, it is about no rest.
+    said = [*partial_lines(summary), *udp_sentences(summary)]
+    partial = summary.get("partial") or ""
+    return [note for note in summary.get("notes", ()) if f"{note}." not in said and note not in partial]
 
 
 def answer_lines(summary: Mapping[str, Any]) -> list[str]:
@@ -49,22 +71,49 @@ def answer_lines(summary: Mapping[str, Any]) -> list[str]:
     found = summary.get("recommendation")
     if not found:
         return partial_lines(summary)
-    lines = [*partial_lines(summary), found["sentence"]]
-    if commands := found.get("commands"):
-        links = summary.get("links") or {}
-        varies = bool((links.get(links.get("busier")) or {}).get("trace"))
-        lines.append(_VARIES if varies else _elsewhere(commands))
+    lines = [*partial_lines(summary), found["sentence"], *switching_sentences(summary)]
     if found.get("doubt"):
         lines.append(found["doubt"])
     return [*lines, ""]
 
 
-def _elsewhere(commands: Mapping[str, Any]) -> str:
-    if commands["line"] == commands["load"] or "bandwidth" in commands["line"]:
-        where = "It shapes eth0 a little below the link's rate, so that the queue is here and not in the modem."
-    else:
-        where = f"Where eth0 is faster than the link behind it, shape below it: `{commands['load']}`."
-    return f"{where} What arrives is queued on ifb0: see {_SITE}."
+def switching_sentences(summary: Mapping[str, Any]) -> list[str]:
+    """Sentences about the command of the answer, and about other ways to switch the discipline on.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    list of str
+        Empty where nothing is switched on, as of a synthetic workload, which is no link.
+    """
+    found = summary.get("recommendation") or {}
+    if found.get("kind") == "fastest" or not found.get("command"):
+        return []
+    links = summary.get("links") or {}
+    if any((links.get(way) or {}).get("trace") for way in ("down", "up")):
+        return [_VARIES]
+    commands = found.get("commands")
+    if commands is None:
+        return []
+    lines = [_SHAPES]
+    if commands["load"] is None:
+        lines += [
+            f"For what eth0 sends: `{_script(commands['up'])}`",
+            f"For what arrives: `{_script(commands['down'])}`",
+        ]
+    if found["discipline"] == "cake":
+        up, down = (_script(commands[way]) for way in ("up", "down"))
+        lines.append(f"With tc alone, for what eth0 sends: `{up}` and for what arrives: `{down}`")
+    return [*lines, f"If eth0 is itself the bottleneck of what it sends, no shaper is needed: `{commands['line']}`"]
+
+
+def _script(lines: Sequence[str]) -> str:
+    """Lines of a shell as one."""
+    return "; ".join(lines)
 
 
 def further_sentences(summary: Mapping[str, Any], file: str) -> list[str]:

@@ -10,11 +10,12 @@ import polars as pl
 from mayfly import limits
 from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
 from mayfly.comparison.expected import expected_errors
-from mayfly.comparison.hours import add_hours, hours_for, split_progress
+from mayfly.comparison.hours import add_hours, capture_rule, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.recommendation import recommendation
 from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
+from mayfly.comparison.unanswered import SOME, transport_note
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import Progress, named, starting_in_time
@@ -61,8 +62,8 @@ def whatif(
         round-trip times; ``packets``: every packet when it was captured, whatever becomes of those before;
         ``transfers``: each direction of a connection at its time, with all its data.
     rtt : str or float, optional
-        Median round-trip time of the flows without queueing, such as ``40ms``, 1 ns to 60 s: those of the capture are
-        all multiplied by one factor. Waits stay as they are.
+        Median round-trip time of the TCP connections without queueing, such as ``40ms``, 1 ns to 60 s: the times of all
+        flows are multiplied by one factor. Waits stay as they are.
     link_trace, link_trace_up : path, optional
         Rate of the bottleneck over time, in place of a constant one (:mod:`mayfly.link_trace.files`): down, and up
         where it is not as down.
@@ -99,9 +100,11 @@ def whatif(
     from them (:func:`mayfly.metrics.resampling.hour_ci95`), ``summary["resampling"]`` tells how many there were, and
     ``summary["recommendation"]`` what to use.
 
-    A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``), with the
-    median round-trip time of the flows. Where the capture has calls of its own (:mod:`mayfly.workload.calls`) and no
-    ``load`` changes their pace, these are measured instead. Load is over the time that the capture lasts.
+    A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``). Their path
+    has the median round-trip time of the TCP connections without the queue of the captured link, whatever the form of
+    the replay, and they count in the seconds in which the link is busy (docs/users.md). Where the capture
+    has calls of its own (:mod:`mayfly.workload.calls`) and no ``load`` changes their pace, these are measured instead.
+    Load is over the time that the capture lasts.
     """
     from mayfly.metrics import answer
     from mayfly.workload.mix import offered
@@ -127,7 +130,7 @@ def whatif(
         early = starting_in_time(flows, scenario.duration)
         result = engine(scenario, chosen, closed(early), own, "whatif", lasted)
     else:
-        rows = Rows(scenario)
+        rows = Rows(scenario, rule=capture_rule(flows))
         runs = run_replay(scenario, chosen, flows, own, stop=stopping, ended=rows.add)
         chosen = [run.discipline for run in runs]
         if not chosen:
@@ -141,7 +144,6 @@ def whatif(
     if not add_hours(result, scenario, chosen, flows, plan, rest, stopping, run=run_replay):
         hours = result.summary["resampling"]["hours"]
         unsaid.append(stopping.sentence(f"{hours} of {plan.count} resampled hours", "resamples all"))
-    result.summary["recommendation"] = recommendation(result.summary)
     result.summary["capture"] = {
         "path": str(capture),
         "span_s": span_s,
@@ -151,9 +153,18 @@ def whatif(
         "scaled_to_load": found.load,
         "replay": found.replay,
         "scaled_to_rtt_s": found.rtt_s,
+        **found.udp.document(),
+        "left_out_share": found.left_out,
     }
+    result.summary["recommendation"] = recommendation(result.summary)
     if unsaid:
         result.summary["partial"] = ". ".join(unsaid)
+        result.summary["notes"] = [*unsaid, *result.summary.get("notes", [])]
+    if found.missing:
+        result.summary["missing"] = found.missing
+        result.summary["notes"] = [*result.summary.get("notes", []), *found.missing]
+    if (said := transport_note(overrides or {})) is not None:
+        result.summary["notes"] = [*result.summary.get("notes", []), said]
     if found.doubts:
         result.summary["notes"] = [*result.summary.get("notes", []), *found.doubts]
     if found.guess is not None:
@@ -170,7 +181,9 @@ def whatif(
     )
     result.summary["transport"]["other"] = other
     # Learned of users who wait only.
-    result.summary["expected_errors"] = expected_errors() if found.replay == "users" else None
+    # Neither of captures with much QUIC.
+    known = found.replay == "users" and found.udp.doubtful < SOME
+    result.summary["expected_errors"] = expected_errors() if known else None
     return result
 
 

@@ -78,8 +78,13 @@ class Diff(Result):
         """How much changed beyond chance, a sentence for each pair."""
         told = [_headline(pair) for pair in self.pairs]
         if len(told) == 1:
-            return [f"Beyond chance: {told[0]}"]
-        return [_NO_CHANGE, "Beyond chance:", *told]
+            return [f"Beyond chance: {told[0]}", *self._notes()]
+        return [_NO_CHANGE, "Beyond chance:", *told, *self._notes()]
+
+    def _notes(self) -> list[str]:
+        """What has to be known of the sides."""
+        notes = {side.source: side.note for _, before, after, _ in self.pairs for side in (before, after)}
+        return [f"note: {source}: {note}" for source, note in notes.items() if note]
 
     def sentences(self) -> list[str]:
         """A sentence for each change beyond chance, and one for all that is not."""
@@ -98,7 +103,7 @@ class Diff(Result):
                 said.append(f"{named}nothing changed beyond chance ({len(rest)} measures)")
             elif rest:
                 said.append(f"{named}no measurable change in {len(rest)} more: {'; '.join(rest)}")
-        return said
+        return said + self._notes()
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write :data:`FILES`; they appear together or not at all.

@@ -11,6 +11,8 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.text.parquet import read_parquet
 from mayfly.text.readable import printable
+from mayfly.workload.copies import copies_sentence
+from mayfly.workload.partial import refuse_partial
 
 PAUSE_S = 1.0
 """A pair of hosts that starts no transfer for so long begins another session, s."""
@@ -47,12 +49,15 @@ class Side:
         ``carried_bytes``, what had arrived at the end; and the ``session`` that it belongs to, from 0.
     span_s : float
         Time that was simulated until the last transfer ended, of all replications, or captured, s.
+    note : str or None
+        What a reader of the figures of this side has to know.
     """
 
     source: str
     label: str
     frame: pl.DataFrame
     span_s: float
+    note: str | None = None
 
 
 def sides_of(path: str | os.PathLike[str], internal: Sequence[str] | None = None) -> list[Side]:
@@ -126,6 +131,7 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     from mayfly.profile.listing import listing
 
     found = listing([path], internal=internal)
+    refuse_partial(found.connections.counts, printable(path), "each side", None)
     tcp = found.frame.filter(pl.col("protocol") == "tcp")
     directions = []
     for sender, receiver in (("opener", "responder"), ("responder", "opener")):
@@ -148,7 +154,8 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     frame = pl.concat(directions)
     if frame.height == 0:
         raise MayflyError(f"{printable(path)}: no TCP connection with payload")
-    return Side(str(path), "", _with_sessions(frame), found.connections.duration_s)
+    note = copies_sentence(found.connections.counts)
+    return Side(str(path), "", _with_sessions(frame), found.connections.duration_s, note)
 
 
 def _with_sessions(frame: pl.DataFrame) -> pl.DataFrame:

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 FAMILIES = ("plain", "size-based", "fair queueing", "queue management")
 """Families in the order of lists and reports."""
 
-OWN_BEST = ("efd",)
-"""What this project has to offer against what Linux has. `lfq` joins it when it runs in a kernel."""
+OWN_BEST = ("efd", "lfq")
+"""Disciplines of this project that a link is tried with: `efd` has two queues, `lfq` a queue for every flow."""
 
-SHORTLIST = ("fifo", "fq_codel", "cake", "pie", *reversed(OWN_BEST))
+SHORTLIST = ("fifo", "fq_codel", "cake", "pie", *OWN_BEST)
 """What a link is tried with where nobody names disciplines, as far as the registry knows them: what is there without
 one, what Linux brings of fair queueing and of queue management alone, and ours. ``shortlist`` in a list."""
 

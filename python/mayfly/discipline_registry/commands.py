@@ -1,51 +1,70 @@
 """How a discipline is switched on at an interface of Linux: the commands of tc, alone or below a shaper."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from mayfly.discipline_registry import Discipline, disciplines
 from mayfly.discipline_registry.leaves import Place, leaf_words, leaves
+from mayfly.discipline_registry.shapers import Shape, shaped_words, shapes_itself
 from mayfly.errors import MayflyError
+from mayfly.headers import FULL_PACKET_BYTES
 
 ROOT = "6d66:"
 """Handle of what `mayfly qdisc load` puts at a root ("mf"), by which `unload` knows it."""
 
 LEAF = "6d67:"
-FULL_PACKET_BYTES = 1514
 
 BELOW_THE_LINK = 0.95
 """Share of the link's rate to shape to: the queue is to be where the discipline is, not in the modem behind it."""
 
-_SHORT = ("fifo", "codel", "fq_codel", "pie", "fq_pie", "fq")
-"""Disciplines of Linux whose own defaults are those simulated, but for the limit and for ECN."""
+OF_EACH_SIDE = {"cake": "isolation", "lfq": "user"}
+"""Option that says what a user is. In both directions it is named, as it was simulated."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction, as it is to be shaped.
+
+    Parameters
+    ----------
+    rate_bps : int
+        Bit/s of the shaper.
+    limit : int
+        Of the queue, in ``unit``.
+    unit : str
+        ``packets`` or ``bytes``.
+    """
+
+    rate_bps: int
+    limit: int
+    unit: str
 
 
 @dataclass(frozen=True)
 class SwitchOn:
-    """Commands that put a discipline at an interface ``eth0``.
+    """Commands that put a discipline at an interface ``eth0``, whatever queue discipline is there before.
 
     Parameters
     ----------
     line : str
-        One line: where the interface itself is the link (cake and modules: with their shaper).
-    load : str
-        One line of Mayfly that puts it below a shaper.
-    shaped : tuple of str
-        Lines of tc that do the same, for a router that is faster than the link behind it.
-    arriving : tuple of str
-        Lines for what comes in, which is redirected to a device of its own and shaped there.
+        One line without a shaper, where the interface itself is the bottleneck of what it sends.
+    up : tuple of str
+        Lines for what the interface sends, with a shaper.
+    down : tuple of str
+        Lines for what arrives, which is redirected to a device of its own and shaped there.
     """
 
     line: str
-    load: str
-    shaped: tuple[str, ...]
-    arriving: tuple[str, ...]
+    up: tuple[str, ...]
+    down: tuple[str, ...]
 
 
 def at_interface(
     tc: str, device: str, words: list[str], rate_bps: int | None, size_table: Sequence[str] = ()
 ) -> list[list[str]]:
     """Commands that put a qdisc at the root of an interface, below htb when there is a rate.
+
+    Where the same kind is there already with the same handle, tc changes it, and what is not named stays.
 
     Parameters
     ----------
@@ -80,19 +99,15 @@ def at_interface(
     ]
 
 
-def switch_on(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> SwitchOn | None:
+def switch_on(discipline: Discipline, ways: Mapping[str, Way]) -> SwitchOn | None:
     """How to put a discipline in front of a link.
 
     Parameters
     ----------
     discipline : Discipline
         With options of the registry.
-    limit : int
-        Of its queue, in ``unit``.
-    unit : str
-        ``packets`` or ``bytes``.
-    rate_bps : int
-        Of the link, bit/s.
+    ways : mapping
+        ``down``, what arrives from the link, and ``up``, what is sent to it.
 
     Returns
     -------
@@ -100,65 +115,88 @@ def switch_on(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> S
         None where no kernel has it, where it has not these options, or where one line does not do (``drr``, which
         wants classes and a filter: tc-drr(8)).
 
+    Notes
+    -----
+    A ``tc qdisc replace`` of the kind that is there already changes the options that it names and leaves the others as
+    they were. So what is there is deleted first, and every option is named; of dualpi2, which Mayfly has no leaf for,
+    those that are not named are the kernel's defaults.
+
     Examples
     --------
     >>> from mayfly.discipline_registry import parse
-    >>> switch_on(parse("fq_codel"), 300, "packets", 10**7).line
-    'tc qdisc replace dev eth0 root fq_codel limit 300'
-    >>> switch_on(parse("cake"), 300, "packets", 10**7).line
-    'tc qdisc replace dev eth0 root cake bandwidth 9500kbit besteffort'
-    >>> switch_on(parse("efd"), 300, "packets", 10**7).line
-    'mayfly qdisc load eth0 --rate 9500kbit --buffer 300 --discipline efd'
+    >>> ways = {"down": Way(19_000_000, 300, "packets"), "up": Way(4_750_000, 300, "packets")}
+    >>> switch_on(parse("pie"), ways).line  # doctest: +ELLIPSIS
+    'tc qdisc del dev eth0 root 2>/dev/null; tc qdisc add dev eth0 root pie limit 300 target 15000us ...'
+    >>> [line for line in switch_on(parse("cake"), ways).up if " add " in line]  # doctest: +ELLIPSIS
+    ['tc qdisc add dev eth0 root handle 6d66: cake bandwidth 4750000bit besteffort raw nat egress memlimit ...']
     """
-    below_bps = round(rate_bps * BELOW_THE_LINK)
-    row = next(row for row in disciplines() if row["id"] == discipline.id)["runs_on"]
-    if discipline.id == "cake" and not discipline.options:
-        rate = rate_words(below_bps)
-        lines = [f"tc qdisc replace dev {device} root cake bandwidth {rate} besteffort" for device in ("eth0", "ifb0")]
-        return SwitchOn(lines[0], _load(discipline, limit, unit, below_bps), (lines[0],), (*_REDIRECT, lines[1]))
-    words = _words(discipline, limit, unit, below_bps, row["qdisc"])
-    if words is None:
+    ways = {side: _counted(discipline, way) for side, way in ways.items()}
+    alone = _words(discipline, ways["up"])
+    if alone is None:
         return None
-    first = [f"modprobe sch_{row['qdisc']}"] if "module" in row["places"] else []
-    shaped, arriving = (
-        [*first, *(" ".join(step) for step in at_interface("tc", device, words.split(), below_bps))]
-        for device in ("eth0", "ifb0")
-    )
-    load = _load(discipline, limit, unit, below_bps)
-    line = load if first else f"tc qdisc replace dev eth0 root {words}"
-    return SwitchOn(line, load, tuple(shaped), (*_REDIRECT, *arriving))
+    up, down = (_shaped(discipline, ways[side], side, device) for side, device in (("up", "eth0"), ("down", "ifb0")))
+    if up is None or down is None:
+        return None
+    kind = next(row for row in disciplines() if row["id"] == discipline.id)["runs_on"]
+    first = [f"modprobe sch_{kind['qdisc']}"] if "module" in kind["places"] else []
+    line = "; ".join([*first, f"{_DELETE.format('eth0')} 2>/dev/null", f"tc qdisc add dev eth0 root {alone}"])
+    return SwitchOn(line, (*first, *up), (*first, *_BESIDE, *down, *_REDIRECT))
 
 
-def _load(discipline: Discipline, limit: int, unit: str, rate_bps: int) -> str:
-    size = f"{limit}" if unit == "packets" else f"{limit}B"
-    label = f'"{discipline.label}"' if discipline.options else discipline.id
-    return f"mayfly qdisc load eth0 --rate {rate_words(rate_bps)} --buffer {size} --discipline {label}"
+_DELETE = "tc qdisc del dev {} root"
 
+_BESIDE = ("ip link add ifb0 type ifb 2>/dev/null", "ip link set ifb0 up")
 
 _REDIRECT = (
-    "ip link add ifb0 type ifb && ip link set ifb0 up",
+    "tc qdisc del dev eth0 ingress 2>/dev/null",
     "tc qdisc add dev eth0 handle ffff: ingress",
     "tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0",
 )
+"""Last: what arrives goes to a queue that is whole."""
 
 
-def rate_words(rate_bps: int) -> str:
-    """As tc and `--rate` take it, exactly."""
-    for factor, unit in ((10**9, "gbit"), (10**6, "mbit"), (10**3, "kbit")):
-        if rate_bps % factor == 0:
-            return f"{rate_bps // factor}{unit}"
-    return f"{rate_bps}bit"
+def _shaped(discipline: Discipline, way: Way, side: str, device: str) -> list[str] | None:
+    """Lines that put it at a device with a shaper, whatever is there."""
+    if shapes_itself(discipline):
+        sided = OF_EACH_SIDE[discipline.id]
+        discipline = replace(discipline, options={sided: _default(discipline.id, sided)} | discipline.options)
+        place = Place(way.limit, way.unit, FULL_PACKET_BYTES, way.rate_bps)
+        words, below = shaped_words(discipline, place, Shape(way.rate_bps, side, nat=True)), None
+    else:
+        found = _words(discipline, way)
+        if found is None:
+            return None
+        words, below = found, way.rate_bps
+    steps = [
+        " ".join(step).replace("qdisc replace", "qdisc add")
+        for step in at_interface("tc", device, words.split(), below)
+    ]
+    return [f"{_DELETE.format(device)} 2>/dev/null", *steps]
 
 
-def _words(discipline: Discipline, limit: int, unit: str, rate_bps: int, kind: str) -> str | None:
-    leaf = leaves().get(discipline.id)
-    if unit == "bytes" and (leaf is None or not leaf.in_bytes):
-        limit, unit = max(1, round(limit / FULL_PACKET_BYTES)), "packets"
-    if discipline.id in _SHORT and not discipline.options and leaf is not None:
-        return f"{leaf.kind if unit == 'packets' else leaf.in_bytes} limit {limit}"
-    if leaf is None:
-        return f"{kind} limit {limit}" if discipline.id == "dualpi2" and not discipline.options else None
+def counts_bytes(id: str) -> bool:
+    """Whether the kernel's discipline takes a limit in bytes."""
+    return id in leaves() and bool(leaves()[id].in_bytes)
+
+
+def _counted(discipline: Discipline, way: Way) -> Way:
+    """The limit in what the kernel's discipline counts."""
+    if way.unit == "packets" or counts_bytes(discipline.id):
+        return way
+    return replace(way, limit=max(1, round(way.limit / FULL_PACKET_BYTES)), unit="packets")
+
+
+def _words(discipline: Discipline, way: Way) -> str | None:
+    """The discipline without a shaper, every option named."""
+    if discipline.id not in leaves():
+        kind = next(row for row in disciplines() if row["id"] == discipline.id)["runs_on"]["qdisc"]
+        return f"{kind} limit {way.limit}" if discipline.id == "dualpi2" and not discipline.options else None
     try:
-        return leaf_words(discipline, Place(limit, unit, FULL_PACKET_BYTES, rate_bps))
+        return leaf_words(discipline, Place(way.limit, way.unit, FULL_PACKET_BYTES, way.rate_bps))
     except MayflyError:
         return None
+
+
+def _default(id: str, name: str) -> str:
+    row = next(row for row in disciplines() if row["id"] == id)
+    return str(next(param["default"] for param in row["params"] if param["name"] == name))

@@ -1,5 +1,6 @@
 """A scenario in the Linux kernel: its TCP and its disciplines in virtual time, records as of the simulator."""
 
+import json
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -8,18 +9,21 @@ from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.arrays import number
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.leaves import differences, leaf_of
+from mayfly.discipline_registry.marked import packets_marked
 from mayfly.engines import guest, listed, network
 from mayfly.engines.network import Laid
-from mayfly.engines.records import packets_frame, probes_frame, records_frame, samples_frame, trains_of
+from mayfly.engines.records import packets_frame, probes_frame, records_frame, samples_frame, tables_of, trains_of
 from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
 from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.columns import begun, native_flows, with_ids
+from mayfly.simulate.facts import facts_of, with_calls
 from mayfly.simulate.network.graph import graph_of
 from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.registry import network_of
@@ -328,14 +332,19 @@ def result_of(asked: Job, told: dict[str, Any], paths: PathsAlone) -> RunResult:
     own = told["flows"][before:]
     records = records_frame(flows, own, tcp)
     alone = paths.response(net, settings, records, full_packet, replication, asked.dealt.numbers[before:])
-    records = begun(records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels))
+    ran = records.with_columns(slowdown=pl.col("response_time_s") / alone, **labels)
+    records = begun(ran)
     samples = samples_frame(told["samples"], len(largest(flows))).with_columns(**labels)
     traced = packets_frame(scenario, asked.laid, asked.probed, told["flows"])
     idle_rtt_s = None
     if PING in asked.probing.names:
         alone_ping = ping_alone(asked.probed)
         idle_rtt_s = idle_rtt(settings, native_flows(alone_ping, full_packet, net.numbers(alone_ping)))
-    heard, packets = asked.calls.heard(asked.probing.workload_only(traced), chosen_rows(flows, scenario.trace))
+    sent = asked.probing.workload_only(traced)
+    heard, packets = asked.calls.heard(sent, chosen_rows(flows, scenario.trace))
+    trains = trains_of(flows, own) if "script" in flows.columns else pl.DataFrame()
+    probed = probes_frame(told["flows"][:before])
+    tables = tables_of(flows, ran, trains, probed, sent.filter(pl.col("flow_id").is_in(asked.calls.rows)))
     return RunResult(
         shown,
         replication,
@@ -344,12 +353,30 @@ def result_of(asked: Job, told: dict[str, Any], paths: PathsAlone) -> RunResult:
         _counters(asked, told, records),
         None,
         packets=with_ids(packets, flows).with_columns(**labels),
-        trains=trains_of(flows, own).with_columns(**labels) if "script" in flows.columns else pl.DataFrame(),
-        probes=asked.probing.packets(probes_frame(told["flows"][:before])),
+        trains=trains.with_columns(**labels) if trains.width else trains,
+        probes=asked.probing.packets(probed),
         idle_rtt_s=idle_rtt_s,
         calls=heard,
         interfaces=_interfaces(asked, told),
+        observed=_observed(asked, settings, tables),
     )
+
+
+def _observed(asked: Job, settings: dict[str, Any], tables: dict[str, Any]) -> _native.Observed:
+    """What the run has for its users to feel."""
+    scenario, before = asked.scenario, asked.probing.count
+    full_packet, net = scenario.tcp.mss + scenario.tcp.headers_bytes, network_of(scenario)
+    traced = [before + row for row in asked.calls.rows]
+    ends = net.numbers(asked.probed)
+    columns = native_flows(asked.probed, full_packet, ends, transports=asked.dealt.numbers)
+    facts = with_calls(facts_of(asked.flows, asked.probing.names), asked.calls.rows)
+    # The queues have done their work.
+    queues: dict[str, Any] = dict.fromkeys(("discipline", "reverse_discipline"), ("fifo", []))
+    given = settings | queues | {"traced": traced} | asked.probing.settings
+    try:
+        return _native.observed(json.dumps(given), columns, facts, tables)
+    except ValueError as error:
+        raise MayflyError(str(error)) from None
 
 
 def _counters(asked: Job, told: dict[str, Any], records: pl.DataFrame) -> dict[str, Any]:
@@ -364,7 +391,7 @@ def _counters(asked: Job, told: dict[str, Any], records: pl.DataFrame) -> dict[s
         "begin_ns": round(begin * 1e9),
         "end_ns": round(end * 1e9),
         "drops": forward["drops"],
-        "marks": _marks(told["leaf"]),
+        "marks": packets_marked(told["leaf"], told["leaf"].get("options") or {}),
         "utilisation": forward["sent_bytes"] * 8 / seconds / forward["rate_bps"],
         "queue_mean_packets": forward["queue_mean_packets"],
         "throughput_down_mbps": forward["sent_bytes"] * 8e-6 / seconds,
@@ -421,14 +448,6 @@ def queues_of(asked: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return found
-
-
-def _marks(leaf: dict[str, Any]) -> int:
-    """Packets marked in the whole run: tc has a name for each discipline."""
-    tins = leaf.get("tins", [leaf])
-    return sum(
-        int(row.get(name, 0)) for row in tins for name in ("marked", "ecn_mark", "ecn_mark_packets", "forced_mark")
-    )
 
 
 def run_many(

@@ -14,7 +14,7 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import Tcp
 from mayfly.simulate import transports
 from mayfly.simulate.columns import marks
-from mayfly.workload import bursts, scripts
+from mayfly.workload import scripts
 from mayfly.workload.lists import ENDLESS_BYTES
 
 MOST_MARKS = 63
@@ -128,19 +128,19 @@ def _tcp(row: dict[str, Any], own: Transport) -> dict[str, Any]:
         "congestion": own.congestion,
         "paced": own.paced,
         "endless": row["size_bytes"] >= ENDLESS_BYTES,
-        "script": None if row.get("script") is None else _script(row["script"], row["direction"]),
-        "done": row.get("script") is not None and scripts.parsed(row["script"])[-1].done,
+        "script": None if row.get("script") is None else _script(row["script"], row["direction"] == "up"),
+        "done": row.get("script") is not None and row["script"][-1]["done"],
     }
 
 
-def _script(text: str, direction: str) -> list[dict[str, Any]]:
+def _script(listed: list[dict[str, Any]], up: bool) -> list[dict[str, Any]]:
     found = []
-    for train in scripts.parsed(text):
+    for train in scripts.trains(listed):
         if train.streams:
             raise MayflyError("script: streams: --engine linux has TCP, where a connection is one stream")
         found.append(
             {
-                "forward": train.direction == direction,
+                "forward": train.up == up,
                 "bytes": train.size_bytes,
                 "wait_ns": train.wait_ns,
                 "pace_ns": train.pace_ns,
@@ -164,8 +164,10 @@ def _bursts(flows: pl.DataFrame, tcp: Tcp) -> dict[int, list[list[int]]]:
     """Start and gap (ns), packets and payload (bytes) of the bursts of each flow that has some."""
     found: dict[int, list[list[int]]] = {}
     if "bursts" in flows.columns:
-        for row, at_ns, gap_ns, packets, packet in bursts.parsed(flows["bursts"]).iter_rows():
-            found.setdefault(row, []).append([at_ns, gap_ns, packets, _payload_bytes(packet, tcp, False)])
+        for row, listed in enumerate(flows["bursts"].to_list()):
+            for one in listed or ():
+                payload = _payload_bytes(one["packet_bytes"], tcp, False)
+                found.setdefault(row, []).append([one["at_ns"], one["gap_ns"], one["packets"], payload])
     return found
 
 

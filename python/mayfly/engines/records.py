@@ -168,11 +168,13 @@ def trains_of(flows: pl.DataFrame, told: list[dict[str, Any]]) -> pl.DataFrame:
         As :func:`mayfly.workload.scripts.trains_frame` has it, in order of their beginning.
     """
     rows = []
-    for row, (text, direction, one) in enumerate(zip(flows["script"], flows["direction"], told, strict=True)):
-        known = scripts.parsed(text) if "trains" in one else []
+    for row, ((script, direction), one) in enumerate(
+        zip(flows.select("script", "direction").iter_rows(), told, strict=True)
+    ):
+        known = scripts.trains(script) if "trains" in one else []
         for train in one.get("trains", ()):
             own = known[train["train"]]
-            found = {"flow_id": row, "train": train["train"], "forward": own.direction == direction}
+            found = {"flow_id": row, "train": train["train"], "forward": own.up == (direction == "up")}
             found |= {"start_s": train["start_s"]}
             rows.append(found | {"part": None, "end_s": train["end_s"]})
             ends = sorted((end, number) for number, end in enumerate(own.parts, 1))
@@ -212,3 +214,53 @@ def samples_frame(told: list[dict[str, Any]], watched: int) -> pl.DataFrame:
 
 _QUEUE = ("time_s", "backlog_packets", "backlog_bytes", "queue_mean_packets")
 """What the guest tells as the table has it."""
+
+
+_OUTCOME = ("begun_s", "finish_s", "packets_sent", "drops", "lost", "back_bytes")
+_TRAIN = ("flow_id", "train", "start_s", "end_s")
+_PACKET = ("flow_id", "number", "sent_s", "received_s", "returned_s")
+
+
+def tables_of(
+    flows: pl.DataFrame, records: pl.DataFrame, trains: pl.DataFrame, probes: pl.DataFrame, calls: pl.DataFrame
+) -> dict[str, Any]:
+    """The tables of a run as :func:`mayfly._native.observed` reads them.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, ...)
+        The list that was run, without the probes.
+    records : polars.DataFrame, shape (n_flows, ...)
+        Flow records with ``begun_s``, those that did not start among them.
+    trains : polars.DataFrame, shape (n_trains, ...)
+        Of the scripted flows, by the ids of these; empty without any.
+    probes : polars.DataFrame, shape (n_packets, 5)
+        The native table ``probes``.
+    calls : polars.DataFrame, shape (n_packets, ...)
+        Packets of the calls of a capture, ``flow_id`` being a row of the list.
+
+    Returns
+    -------
+    dict of dict of ndarray
+        By table and column, float64; NaN stands for null.
+    """
+    places = pl.DataFrame({"flow_id": flows["flow_id"], "row": pl.Series(range(flows.height), dtype=pl.Int64)})
+    whole = (
+        trains.filter(pl.col("part").is_null()).join(places, on="flow_id", maintain_order="left")
+        if trains.width
+        else trains
+    )
+    whole = whole.with_columns(flow_id="row") if whole.width else whole
+    given = {
+        "flows": (records, _OUTCOME),
+        "trains": (whole, _TRAIN),
+        "probes": (probes, _PACKET),
+        "calls": (calls, _PACKET),
+    }
+    return {name: _numbers(table, names) for name, (table, names) in given.items()}
+
+
+def _numbers(table: pl.DataFrame, names: tuple[str, ...]) -> dict[str, Any]:
+    """Columns as numbers; a column that the table does not have is 0."""
+    known = {name: table[name] if name in table.columns else pl.repeat(0.0, table.height, eager=True) for name in names}
+    return {name: values.cast(pl.Float64).fill_null(float("nan")).to_numpy() for name, values in known.items()}

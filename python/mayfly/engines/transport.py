@@ -6,13 +6,10 @@ from typing import Any
 from mayfly.engines.guest import HZ
 from mayfly.errors import MayflyError
 from mayfly.scenario.presets import TIMESTAMPS_BYTES
-from mayfly.scenario.transport import OwnTransport, Tcp
+from mayfly.scenario.transport import MODULES, OwnTransport, Tcp
 
 ECN = {"off": "0", "classic": "1"}
 """``net.ipv4.tcp_ecn`` by ``tcp.ecn``."""
-
-ALGORITHMS = {"aimd": "reno", "cubic": "cubic", "bbr": "bbr"}
-"""Linux's names of the rules of the congestion window."""
 
 OF_A_SOCKET = ("congestion", "pacing")
 """Fields of which flows may have a value of their own."""
@@ -203,9 +200,9 @@ def own_transport(name: str, own: Tcp, tcp: Tcp) -> Transport:
 
 
 def _algorithm(rule: str, name: str) -> str:
-    if rule not in ALGORITHMS:
-        raise MayflyError(f"{name} = {rule}: the kernel has {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[rule]
+    if rule not in MODULES:
+        raise MayflyError(f"{name} = {rule}: the kernel has {', '.join(MODULES)}")
+    return MODULES[rule]
 
 
 def _ecn(tcp: Tcp) -> str:

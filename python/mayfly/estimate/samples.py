@@ -1,9 +1,11 @@
 """Samples of a queue: ours, those of ns-2, or polls of a real interface."""
 
+import contextlib
 import gzip
 import io
 import os
 import sys
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +15,7 @@ import numpy as np
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.polls import is_polls, polled
+from mayfly.text.long_lines import HEADER_BYTES, refuse_long_lines
 from mayfly.text.quantity import shown
 
 if TYPE_CHECKING:
@@ -148,18 +151,39 @@ def read_samples(
     array([4., 9.])
     """
     path = Path(path)
+    name = printable_name(path)
     try:
-        content = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
-        if content[:2] == b"\x1f\x8b":
-            content = gzip.decompress(content)
-    except (OSError, EOFError, ValueError) as error:
+        content = _content(path, name)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or "not a whole gzip file"
         raise MayflyError(f"{path}: cannot be read: {reason}") from None
-    name = printable_name(path)
     if is_polls(content):
         time_s, queue_pkts, arrivals, drops = polled(content, packet_bytes, device, name)
         return Samples(time_s, queue_pkts, arrivals, drops, name=name)
     return _of_table(_table(content, name), name, run)
+
+
+def _content(path: Path, name: str) -> bytes:
+    """All of a file, of which the beginning is looked at first: what is no table may have no end."""
+    with contextlib.nullcontext(sys.stdin.buffer) if str(path) == STDIN else path.open("rb") as file:
+        head = file.read(HEADER_BYTES + 1)
+        packed = head.startswith(b"\x1f\x8b")
+        begins = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEADER_BYTES + 1) if packed else head
+        _refuse_no_samples(begins, name)
+        content = head + file.read()
+    return gzip.decompress(content) if packed else content
+
+
+def _refuse_no_samples(head: bytes, name: str) -> None:
+    """Refuse what begins neither as polls nor as a table of samples."""
+    from mayfly.text.parquet import MAGIC
+
+    first, ends, _ = head.partition(b"\n")
+    if head.startswith(MAGIC) or is_polls(head):
+        return
+    refuse_long_lines(io.BytesIO(head), name)
+    if ends and first.strip():
+        _needed(_table(first + ends, name), name)
 
 
 def printable_name(path: Path) -> str:
@@ -186,12 +210,7 @@ def _table(content: bytes, name: str) -> "pl.DataFrame":
 
 def _of_table(table: "pl.DataFrame", name: str, run: str | None) -> Samples:
     table = _one_run(table, name, run)
-    queue = next((column for column in QUEUES if column in table.columns), None)
-    needed = ["time_s", queue or QUEUES[0], "arrivals", "drops"]
-    if missing := [column for column in needed if column not in table.columns]:
-        raise MayflyError(
-            f"{name}: has no column {missing[0]}: must have time_s, a queue ({QUEUES[0]}), arrivals, drops"
-        )
+    needed = _needed(table, name)
     if table.height < 2:
         raise MayflyError(f"{name}: has {table.height} samples: must have 2 or more")
     time_s, queue_pkts, arrivals, drops = (_numbers(table, column, name) for column in needed)
@@ -201,6 +220,17 @@ def _of_table(table: "pl.DataFrame", name: str, run: str | None) -> Samples:
     if "nonresp_fraction" in table.columns:
         return replace(samples, nonresponsive=_numbers(table, "nonresp_fraction", name) * samples.arrivals)
     return samples
+
+
+def _needed(table: "pl.DataFrame", name: str) -> list[str]:
+    """Columns that samples have: time, queue, arrivals, drops."""
+    queue = next((column for column in QUEUES if column in table.columns), None)
+    needed = ["time_s", queue or QUEUES[0], "arrivals", "drops"]
+    if missing := [column for column in needed if column not in table.columns]:
+        raise MayflyError(
+            f"{name}: has no column {missing[0]}: must have time_s, a queue ({QUEUES[0]}), arrivals, drops"
+        )
+    return needed
 
 
 def _one_run(table: "pl.DataFrame", name: str, run: str | None) -> "pl.DataFrame":

@@ -9,8 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mayfly.discipline_registry import SHORTLIST, Discipline, disciplines, where_text
-from mayfly.discipline_registry.commands import BELOW_THE_LINK, FULL_PACKET_BYTES, rate_words, switch_on
+from mayfly.discipline_registry import SHORTLIST, disciplines, where_text
 from mayfly.errors import MayflyError
 from mayfly.explore import PRESETS_FOLDER
 from mayfly.scenario.network import Network
@@ -21,9 +20,6 @@ PRESETS = ("office", "home", "school", "isp", "attack")
 
 ATTACKED = ("attack",)
 """Those that somebody may join who bends his traffic to the scheduler."""
-
-SHORT = (*SHORTLIST, "lfq")
-"""Disciplines that are offered before all others."""
 
 _WITHOUT = ("ranked",)
 """Disciplines that need what no workload of the page has: ranks of its flows."""
@@ -100,7 +96,6 @@ COMMANDS = {
     "whatif": "mayfly whatif {capture} --rate {rate}/{reverse_rate} --buffer {buffer} --disciplines '{disciplines}'",
     "whatif_internal": " --internal {network}",
     "whatif_rtt": " --rtt {rtt}",
-    "load": "mayfly qdisc load eth0 --rate {below} --buffer {buffer} --discipline '{discipline}'",
     "python_compare": """\
 import mayfly
 import polars as pl
@@ -150,8 +145,6 @@ def catalogue() -> dict[str, Any]:
         "attacks": list(ATTACKS),
         "glossary": glossary(),
         "commands": COMMANDS,
-        "below_the_link": BELOW_THE_LINK,
-        "packet_bytes": FULL_PACKET_BYTES,
     }
 
 
@@ -175,9 +168,7 @@ def _discipline(row: Any) -> dict[str, Any]:
             }
             for param in row["params"]
         ],
-        "shortlist": row["id"] in SHORT,
-        "tc": switch_on_template(row["id"], "packets"),
-        "tc_bytes": switch_on_template(row["id"], "bytes"),
+        "shortlist": row["id"] in SHORTLIST,
     }
 
 
@@ -237,84 +228,6 @@ def scenario_template(name: str) -> str:
         if count != 1:
             raise MayflyError(f"{name}: network.{field}: must be given: the page moves it")
     return text
-
-
-def switch_on_template(id: str, unit: str) -> str | None:
-    """The line that switches a discipline on, as :func:`mayfly.discipline_registry.commands.switch_on` writes it.
-
-    Parameters
-    ----------
-    id : str
-        Of the registry; its options have their defaults.
-    unit : str
-        Of the limit of the queue: ``packets`` or ``bytes``.
-
-    Returns
-    -------
-    str or None
-        With ``{rate}``, 95 % of that of the link; ``{limit}``, packets, of a limit in bytes one for each 1514, at least
-        one; ``{bytes}``. None where no kernel has it.
-
-    Notes
-    -----
-    Where the line says more that follows from the limit (the thresholds of RED), it is that of ``mayfly qdisc load``,
-    which computes it.
-
-    Examples
-    --------
-    >>> switch_on_template("fq_codel", "packets"), switch_on_template("fifo", "bytes")
-    ('tc qdisc replace dev eth0 root fq_codel limit {limit}', 'tc qdisc replace dev eth0 root bfifo limit {bytes}')
-    """
-    marks = {"packets": 7_777, "bytes": 7_777_777}
-    found = switch_on(Discipline(id), marks[unit], unit, _MARK_BPS)
-    if found is None:
-        return None
-    for line in (found.line, found.load):
-        template = line.replace(rate_words(round(_MARK_BPS * BELOW_THE_LINK)), "{rate}")
-        template = _word(template, marks[unit], "{limit}" if unit == "packets" else "{bytes}")
-        if unit == "bytes":
-            template = _word(template, _packets(marks[unit]), "{limit}")
-        # Of some limits a kernel has none: RED has no burst for every threshold.
-        known = [(filled(template, *at), written) for at in _tried(unit) if (written := _line(id, *at, line))]
-        if known and all(one == other for one, other in known):
-            return template
-    raise MayflyError(f"{id}: the line that switches it on depends on more than rate and limit")
-
-
-_MARK_BPS = 123_457_000
-
-
-def _tried(unit: str) -> list[tuple[int, str, int]]:
-    """Limits and rates of links at which a template is held to the line."""
-    limits = (1, 300, 1000, 10_019) if unit == "packets" else (1, 1514, 450_000, 10_000_019)
-    return [(limit, unit, rate) for limit in limits for rate in (1_000_000, 10_000_000, 999_999_937)]
-
-
-def _word(line: str, number: int, brace: str) -> str:
-    """The line with a brace in the place of a number that stands alone, with or without its unit."""
-    return re.sub(rf"(?<![\w.]){number}(?![\d.])", brace, line)
-
-
-def _packets(limit_bytes: int) -> int:
-    return max(1, round(limit_bytes / FULL_PACKET_BYTES))
-
-
-def _line(id: str, limit: int, unit: str, rate_bps: int, like: str) -> str | None:
-    found = switch_on(Discipline(id), limit, unit, rate_bps)
-    return None if found is None else found.load if like.startswith("mayfly") else found.line
-
-
-def filled(template: str, limit: int, unit: str, rate_bps: int) -> str:
-    """A template of :func:`switch_on_template` as the page fills it in.
-
-    Examples
-    --------
-    >>> filled("cake bandwidth {rate}", 300, "packets", 10**7)
-    'cake bandwidth 9500kbit'
-    """
-    packets = limit if unit == "packets" else _packets(limit)
-    rate = rate_words(round(rate_bps * BELOW_THE_LINK))
-    return template.replace("{rate}", rate).replace("{limit}", str(packets)).replace("{bytes}", str(limit))
 
 
 def _title(id: str) -> str:

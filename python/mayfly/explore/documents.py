@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.explore import CATALOGUE, PRESETS_FOLDER, TEMPLATE
@@ -108,11 +109,14 @@ def _refuse_other_networks(scenario: Scenario) -> None:
 
 
 def _listed(given: dict[str, Any]) -> dict[str, Any]:
-    """Columns as lists of whole numbers, those in columns too; what is absent is None."""
+    """Columns as lists of whole numbers, those of scripts and bursts too; what is absent is None."""
     found: dict[str, Any] = {}
+    # The numbers of no hosts are of another type.
+    ends = {end: np.asarray(given[end], np.uint32) for end in ("src", "dst")}
+    data = json.loads(_native.flow_data(given | ends))
     for name, values in given.items():
-        if isinstance(values, dict):
-            found[name] = _listed(values)
+        if name in data:
+            found[name] = data[name]
             continue
         whole = np.asarray(values).astype(object).tolist()
         absent = _ABSENT.get(name)

@@ -24,6 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, cast
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.explore import PRESETS_FOLDER, TEMPLATE
 from mayfly.explore.captures import MOST_CAPTURE_BYTES, Captures, Engine
@@ -261,8 +262,13 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(content, _TYPES.get(path.suffix, "application/octet-stream"))
 
     def do_POST(self) -> None:
-        """Load, open or run."""
-        most = {"api/load": 0, "api/open": MOST_CAPTURE_BYTES, "api/run": MOST_REQUEST_BYTES}.get(self._below)
+        """Load, open, run or advise."""
+        most = {
+            "api/load": 0,
+            "api/open": MOST_CAPTURE_BYTES,
+            "api/run": MOST_REQUEST_BYTES,
+            "api/advise": MOST_REQUEST_BYTES,
+        }.get(self._below)
         if most is None:
             self._refuse(HTTPStatus.NOT_FOUND, "not found")
             return
@@ -289,6 +295,8 @@ class Handler(BaseHTTPRequestHandler):
             request = body.decode("utf-8")
             with desk.runs.turn(self._is_there):
                 return desk.engine.run(request)
+        if self._below == "api/advise":
+            return _native.advise(body.decode("utf-8"))
         asked = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query, keep_blank_values=True)
         [name] = asked.get("name", []) if len(asked.get("name", [])) == 1 else [""]
         if not 1 <= len(name) <= _MOST_NAME or not name.isprintable():

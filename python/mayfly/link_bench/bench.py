@@ -1,16 +1,19 @@
 """``mayfly link-trace bench``: shapers, controllers and disciplines on one trace, under transfers that never end."""
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
+from mayfly import _native
 from mayfly.discipline_registry import parse, split
 from mayfly.errors import MayflyError
 from mayfly.link_trace.facts import trace_facts
 from mayfly.link_trace.files import read_trace
-from mayfly.metrics.users import ping_row
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.show.notebook import Result
 from mayfly.show.table import Cell, Table
@@ -56,7 +59,7 @@ class Bench(Result):
         Of the trace and the workload.
     rows : list of dict
         ``name``, ``discipline``, ``shaper``, ``goodput_bps``, ``share`` (of what the trace could carry), ``ping``
-        (:func:`mayfly.metrics.users.ping_row`), ``power``.
+        (as in ``users``, docs/tables.md), ``power``.
     """
 
     facts: dict[str, Any]
@@ -254,7 +257,7 @@ def bench(
         own = scenario(row)
         result = run_one(own, parse(row.discipline), workload(own))
         goodput = float(result.records["delivered_bytes"].sum()) * 8 / lasts
-        ping = ping_row(result.probes.filter(probe="ping"), result.idle_rtt_s, lasts)
+        ping = _ping(result.probes.filter(probe="ping"), result.idle_rtt_s, lasts)
         p95 = (ping or {}).get("p95_ms")
         done += 1
         if progress is not None:
@@ -280,3 +283,14 @@ def bench(
         "rtt_s": rtt_s,
     }
     return Bench(facts, found)
+
+
+def _ping(packets: pl.DataFrame, idle_s: float | None, end_s: float) -> dict[str, Any] | None:
+    """Round-trip times of the pings of a run that ends so, s."""
+    if idle_s is None:
+        return None
+    sent, returned = (
+        packets[name].cast(pl.Float64).fill_null(float("nan")).to_numpy() for name in ("sent_s", "returned_s")
+    )
+    found: dict[str, Any] | None = json.loads(_native.ping_figures(sent, returned, idle_s, end_s))
+    return found

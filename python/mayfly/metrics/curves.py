@@ -127,8 +127,9 @@ def binned_ci(flows: Columns, samples: int) -> dict[str, Any]:
     return {
         "size_packets": np.add.reduceat(size[:end], starts) / counts,
         "mean_s": mean_s,
-        "low_s": mean_s - half_s,
-        "high_s": mean_s + half_s,
+        # On the logarithm, as no time is below 0.
+        "low_s": mean_s * np.exp(-half_s / mean_s),
+        "high_s": mean_s * np.exp(half_s / mean_s),
         "flows": counts,
     }
 

@@ -1,5 +1,6 @@
 """Confidence intervals of a mean."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -76,6 +77,34 @@ def on_mos_scale(ends: list[float] | None) -> list[float] | None:
     [2.3, 4.5]
     """
     return None if ends is None else [max(ends[0], LOWEST_MOS), min(ends[1], HIGHEST_MOS)]
+
+
+def on_time_scale(ends: list[float] | None) -> list[float] | None:
+    """A symmetric interval of a mean of times, formed on the logarithm where it would reach below 0.
+
+    Parameters
+    ----------
+    ends : list of two float, or None
+        Mean less and plus half a width, s; the mean is above 0.
+
+    Returns
+    -------
+    list of two float, or None
+        None as given. By the delta method the logarithm of a mean ``m`` has the error ``h / m`` of a mean with the
+        error ``h``: the interval is ``m exp(-+ h / m)``, which is the symmetric one where ``h`` is small.
+
+    Examples
+    --------
+    >>> on_time_scale([0.5, 1.5]), [round(end, 2) for end in on_time_scale([-1.0, 3.0])]
+    ([0.5, 1.5], [0.14, 7.39])
+    """
+    if ends is None or ends[0] > 0:
+        return ends
+    mean, half = (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
+    if mean <= 0:
+        return [0.0, 0.0]
+    factor = math.exp(half / mean)
+    return [mean / factor, mean * factor]
 
 
 def student_t(degrees: int, quantile: float = 0.975) -> float:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.metrics.deadlines import FRAME_DEADLINE_S
 from mayfly.metrics.voice import call_direction
 
@@ -56,34 +57,6 @@ def _mean(values: list[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def speech(records: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
-    """Packets of speech of the calls, as :func:`mayfly.metrics.voice.captured_row` takes them.
-
-    Parameters
-    ----------
-    records : polars.DataFrame, shape (n_flows, ...)
-        Flow records of one discipline.
-    frames : polars.DataFrame, shape (n_frames, ...)
-        Table ``frames`` of the same runs.
-
-    Returns
-    -------
-    polars.DataFrame, shape (n_packets, ...)
-        ``connection_id``, ``direction``, ``sent_s``, ``received_s``, and ``replication`` where it is known: both ways
-        of a call are one connection. Empty without calls.
-    """
-    own = _of("call", records, frames)
-    if own.height == 0:
-        return pl.DataFrame()
-    down = pl.col("direction") == "down"
-    far, near = (pl.when(down).then(one).otherwise(other) for one, other in (("src", "dst"), ("dst", "src")))
-    named = own.filter(pl.col("medium") == "audio").with_columns(
-        connection_id=pl.struct(far.alias("far"), near.alias("near"), "begun_s").rank("dense")
-    )
-    run = [name for name in ("replication",) if name in named.columns]
-    return named.select(*run, "connection_id", "direction", "sent_s", "received_s")
-
-
 def frozen_share(received_s: pl.Series, span_s: float) -> float | None:
     """Share of the time for which a video stands still.
 
@@ -121,7 +94,7 @@ def _call(frames: pl.DataFrame) -> dict[str, float | None]:
     came = delays_ms[~np.isnan(delays_ms)]
     packets = max(float(frames["packets"].sum()), 1.0)
     words = frames.filter(medium="audio")
-    heard = call_direction(words.select("sent_s", "received_s")) if words.height > 1 else {}
+    heard = (call_direction(words) if words.height > 1 else None) or {}
     video = frames.filter(medium="video")
     return {
         "rate_mbps": float(frames.filter(pl.col("received_s").is_not_null())["size_bytes"].sum()) * 8e-6 / span_s,
@@ -168,55 +141,12 @@ def _rows(own: pl.DataFrame, keys: list[str], count: str, measure: Any) -> list[
     return rows
 
 
-def stalls_of(segments: pl.DataFrame, end_s: float) -> tuple[int, float]:
-    """How often a film stood still, and for how long.
-
-    Parameters
-    ----------
-    segments : polars.DataFrame, shape (n_segments, ...)
-        Of one film, in order.
-    end_s : float
-        End of the run, s.
-
-    Returns
-    -------
-    stalls, stalled_s : int, float
-        After the film has begun.
-
-    Examples
-    --------
-    >>> film = pl.DataFrame({"received_s": [1.0, 3.0, 12.0, 14.0], "dry_s": [5.0, 9.0, None, 22.0], "last": False})
-    >>> stalls_of(film, 20.0)
-    (1, 5.0)
-    >>> stalls_of(film, 24.0)
-    (2, 7.0)
-    """
-    stalls, stalled_s, dry_s = 0, 0.0, None
-    for received_s, next_dry_s, last in segments.select("received_s", "dry_s", "last").iter_rows():
-        if received_s is None:
-            break
-        begun = dry_s is not None
-        if begun and next_dry_s is not None and received_s > dry_s:
-            stalls, stalled_s = stalls + 1, stalled_s + received_s - dry_s
-        if next_dry_s is not None:
-            dry_s = next_dry_s
-            if last:
-                return stalls, stalled_s
-    if dry_s is not None and dry_s < end_s:
-        stalls, stalled_s = stalls + 1, stalled_s + end_s - dry_s
-    return stalls, stalled_s
-
-
 def _film(segments: pl.DataFrame, end_s: float) -> dict[str, float | None]:
     came = segments.filter(pl.col("received_s").is_not_null())
     plays = came.filter(pl.col("dry_s").is_not_null())
-    stalls, stalled_s = stalls_of(segments, end_s)
-    begun_s = segments["begun_s"][0]
-    startup_s = float(plays["received_s"][0]) - begun_s if plays.height else None
-    watched_s = None
-    if plays.height:
-        until_s = min(float(plays["dry_s"][-1]), end_s) if segments["last"][-1] else end_s
-        watched_s = until_s - float(plays["received_s"][0])
+    received, dry = (segments[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in ("received_s", "dry_s"))
+    stalls, stalled_s, watched_s = _native.film_watched(received, dry, segments["last"][-1], end_s)
+    startup_s = float(plays["received_s"][0]) - segments["begun_s"][0] if plays.height else None
     return {
         "rate_mbps": float(came["rate_bps"].mean()) / 1e6 if came.height else None,  # type: ignore[arg-type]
         "switches": float((came["level"].diff().drop_nulls() != 0).sum()),
@@ -251,30 +181,6 @@ def film_rows(records: pl.DataFrame, segments: pl.DataFrame, end_s: float) -> li
     for row in rows:
         row["stalled_share"] = row["stalled_s"] / row["watched_s"] if row["watched_s"] else None
     return rows
-
-
-def films_felt(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """All films together, as :func:`mayfly.metrics.video.video_row` tells the streams of a capture.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Of :func:`film_rows`.
-
-    Returns
-    -------
-    dict or None
-        ``streams``, ``stalls`` of all of them, ``stalled_share``; None without films.
-    """
-    if not rows:
-        return None
-    watched_s = sum(row["films"] * (row["watched_s"] or 0.0) for row in rows)
-    stalled_s = sum(row["films"] * row["stalled_s"] for row in rows)
-    return {
-        "streams": sum(row["films"] for row in rows),
-        "stalls": round(sum(row["films"] * row["stalls"] for row in rows)),
-        "stalled_share": stalled_s / watched_s if watched_s else None,
-    }
 
 
 def _game(frames: pl.DataFrame) -> dict[str, float | None]:

@@ -137,7 +137,9 @@ def binned_ci(records: pl.DataFrame, samples: int = 200) -> pl.DataFrame:
     Notes
     -----
     Whole sizes are added in ascending order until the bin holds ``samples`` flows; the largest sizes, too few to fill
-    a bin, are left out (Chen 2012, 4.6.2). Normal interval over the flows of the bin.
+    a bin, are left out (Chen 2012, 4.6.2). The interval is normal for the logarithm of the mean, which has the error of
+    the mean over the mean: ``mean_s exp(-+ 1.96 s / sqrt(n) / mean_s)`` with the sample deviation ``s`` of the bin. It
+    is that of Chen 2012 where many flows make it small, and never reaches below 0.
     """
     checked("samples", samples, 2)
 

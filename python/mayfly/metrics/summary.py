@@ -7,7 +7,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.curves import ENDLESS_BYTES
-from mayfly.metrics.intervals import normal_ci95, student_ci95
+from mayfly.metrics.intervals import normal_ci95, on_time_scale, student_ci95
 from mayfly.metrics.size_classes import classes, completed_tcp
 
 COUNTERS = (
@@ -178,8 +178,7 @@ def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, 
     ends = interval(values.to_numpy())
     return {
         "mean_s": values.mean(),
-        # Of a few flows the symmetric interval may reach below 0, where no time is.
-        "ci95": None if ends is None else [max(0.0, ends[0]), ends[1]],
+        "ci95": on_time_scale(ends),
         "flows": flows.height,
         "mean_size_packets": sizes.mean(),
     }

@@ -30,10 +30,11 @@ from mayfly.profile.overview import overview
 from mayfly.profile.periods import SHORTEST, TESTS, Period, periods_document, periods_of
 from mayfly.profile.ratios import HostTraffic, ratios_document, traffic_of_hosts
 from mayfly.profile.round_trips import round_trips_document
-from mayfly.profile.sides import Sides
 from mayfly.profile.table import Connections
-from mayfly.profile.traffic import Traffic, near_side, traffic_of
+from mayfly.profile.traffic import Traffic, traffic_of
 from mayfly.text.folder import filled
+from mayfly.workload.sides import Sides, near_of_site
+from mayfly.workload.udp_share import UdpShare, udp_share
 
 if TYPE_CHECKING:
     import polars as pl
@@ -126,6 +127,7 @@ class Profile(Listing):
         gaps = gaps_within(table, "side") | gaps_within(table, "class")
         return {
             **super().document(),
+            "udp": self.udp.document(),
             "link": overview(table, self.traffic, self.guess),
             "composition": composition(table),
             "directions": directions(table, self.sides, self.roles),
@@ -143,6 +145,11 @@ class Profile(Listing):
             "not_fitted": {name: reasons for name, reasons in self.not_fitted.items() if reasons},
             "hosts": ratios_document(self.host_traffic),
         }
+
+    @cached_property
+    def udp(self) -> UdpShare:
+        """Shares of QUIC and other UDP."""
+        return udp_share(self.columns)
 
     def fitted(self, name: str) -> Floats:
         """Values of a measure that laws are fitted to: those above 0."""
@@ -216,10 +223,11 @@ def profile(
     captures : sequence of path, or Connections
         As :func:`mayfly.profile.table.read_connections` takes them, or what it has read.
     internal : sequence of str, optional
-        CIDRs of the site; as :func:`mayfly.profile.sides.sides_of` when absent.
+        CIDRs of the site; as :func:`mayfly.workload.sides.sides_of` when absent.
     hosts : path or mapping of str, optional
         Roles of the hosts of the site, or the file of them (:func:`mayfly.profile.hosts.read_hosts`); hosts that are
-        not in it have an unknown role. Without these and a model, :func:`mayfly.profile.hosts.roles_by_balance`.
+        not in it have an unknown role. Without these and a model, those of
+        :class:`mayfly.workload.sides.Sides`.
     model : path, optional
         Trained model of roles (:func:`mayfly.profile.roles.model.read_model`), for hosts that are not in the file;
         those with too little traffic for it have an unknown role.
@@ -303,7 +311,8 @@ def profile(
 def _traffic(read: Connections, sides: Sides) -> Traffic | None:
     if read.carried is None:
         return None
-    near, found_by, crossing = near_side(read.columns, sides)
+    # Whole sites are told apart for the tables of hosts; a link may lie inside one.
+    near, found_by, crossing = near_of_site(read.columns, sides.internal, sides.how)
     return traffic_of(
         read.columns,
         read.carried,

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mayfly import _native
 from mayfly.arrays import Integers
-from mayfly.profile.sides import Sides
 from mayfly.workload.columns import Table, columns_of, sums_at
+from mayfly.workload.sides import Sides
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,9 +59,9 @@ def classified(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> p
     names = pl.Series(list(kinds), dtype=pl.String), pl.Series(list(kinds.values()), dtype=pl.String)
     first = pl.col("opener").replace_strict(*names, return_dtype=pl.String)
     second = pl.col("responder").replace_strict(*names, return_dtype=pl.String)
-    ends = pl.concat_list(pl.min_horizontal(first, second), pl.max_horizontal(first, second)).list.join(" ")
+    ends = pl.concat_str(first, second, separator=" ")
     table = pl.DataFrame(
-        [(" ".join(sorted(pair)), *row) for pair, row in _RULES.items()],
+        [(f"{one} {two}", *row) for one, two, *row in _native.connection_classes()],
         schema={"ends": pl.String, "class": pl.String, "side": pl.String, "reason": pl.String},
         orient="row",
     )
@@ -75,29 +76,6 @@ def classified(frame: pl.DataFrame, sides: Sides, roles: Mapping[str, str]) -> p
             (data & ~pl.col("state").is_in(UNFINISHED)).alias("mature"),
         )
     )
-
-
-def _rules() -> dict[tuple[str, str], tuple[str, str, str | None]]:
-    rules: dict[tuple[str, str], tuple[str, str, str | None]] = {
-        ("client", "remote"): ("lc-rp", "external", None),
-        ("remote", "server"): ("ls-rp", "external", None),
-        ("client", "server"): ("lc-ls", "internal", None),
-        ("server", "server"): ("ls-ls", "internal", None),
-        ("client", "client"): ("other", "internal", "two clients"),
-        ("remote", "unknown"): ("other", "external", "role unknown"),
-        ("remote", "remote"): ("other", "neither", "two remote hosts"),
-    }
-    rules |= {_in_order(role, "unknown"): ("other", "internal", "role unknown") for role in _INSIDE}
-    nobody = ("other", "neither", "multicast, broadcast or unspecified")
-    return rules | {_in_order("nobody", kind): nobody for kind in (*_INSIDE, "remote", "nobody")}
-
-
-def _in_order(one: str, other: str) -> tuple[str, str]:
-    return (min(one, other), max(one, other))
-
-
-_INSIDE = ("server", "client", "unknown")
-_RULES = _rules()
 
 
 def composition(frame: Table) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Roles of hosts: from a file, or from who opens and who answers."""
+"""Roles of hosts from a file, and which connections a host answered."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from pathlib import Path
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.profile.sides import ROLES as ROLES
-from mayfly.profile.sides import Sides
-from mayfly.profile.sides import counted as counted
+from mayfly.workload.sides import ROLES as ROLES
 
 
 def answered() -> pl.Expr:
     """Whether the responder took the connection: not refused, not left without an answer."""
-    return (pl.col("responder_packets") > 0) & ~pl.col("state").is_in(["rejected", "half_open", "one_way"])
+    return (pl.col("responder_packets") > 0) & ~pl.col("state").is_in(_native.Hosts.UNANSWERED)
 
 
 def read_hosts(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -62,27 +61,3 @@ def read_hosts(path: str | os.PathLike[str]) -> dict[str, str]:
             raise MayflyError(f"{path}, line {place}: host = {host}: is there twice")
         roles[name] = role.strip()
     return roles
-
-
-def roles_by_balance(frame: pl.DataFrame, sides: Sides) -> dict[str, str]:
-    """Roles of the hosts of a site by who opens connections: used where the roles are not given.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
-        Connections.
-    sides : Sides
-        Only internal hosts get a role.
-
-    Returns
-    -------
-    dict of str
-        ``server`` for a host that answered more connections than it opened, ``client`` for one that opened as many or
-        more. A host that neither opened nor answered one is left out.
-    """
-    opened = frame.group_by(pl.col("opener").alias("host")).agg(pl.len().cast(pl.Int64).alias("out"))
-    answers = frame.select("responder", "responder_packets", "state").filter(answered())
-    taken = answers.group_by(pl.col("responder").alias("host")).agg(pl.len().cast(pl.Int64).alias("in"))
-    both = opened.join(taken, on="host", how="full", coalesce=True).fill_null(0)
-    rows = both.filter(pl.col("host").is_in(list(sides.internal))).iter_rows(named=True)
-    return {row["host"]: "server" if row["in"] > row["out"] else "client" for row in rows}

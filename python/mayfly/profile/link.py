@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from mayfly.profile.traffic import DIRECTIONS, Loads, Traffic, traffic_of
 from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 from mayfly.workload.columns import Columns, Table, begins_of, columns_of
-from mayfly.workload.crossing import opener_is_near
+from mayfly.workload.sides import opener_is_near
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Windows in which a plateau is looked for, the narrowest first."""
@@ -89,6 +89,11 @@ class DirectionGuess:
         The wait that stands for a full buffer.
     lost : float or None
         Share of the TCP data packets of the direction that were sent again.
+    perhaps_full_s : float
+        Time at a plateau of which nothing says whether packets wait or are lost there, s; 0 where there is a guess, and
+        where something says that none do.
+    perhaps_bps : float or None
+        Rate of that plateau.
     why : str
         What the guess rests on, what to doubt in it, or why there is none.
     buffer_why : str
@@ -108,6 +113,8 @@ class DirectionGuess:
     buffer_high_bytes: float | None = None
     wait_s: float | None = None
     lost: float | None = None
+    perhaps_full_s: float = 0.0
+    perhaps_bps: float | None = None
     why: str = ""
     buffer_why: str = ""
 
@@ -135,10 +142,13 @@ class LinkGuess(Result):
     Parameters
     ----------
     down, up : DirectionGuess
+    partial : tuple of str
+        What was not read of the capture, in sentences.
     """
 
     down: DirectionGuess
     up: DirectionGuess
+    partial: tuple[str, ...] = ()
 
     @property
     def busier(self) -> DirectionGuess:
@@ -154,7 +164,7 @@ class LinkGuess(Result):
     def sentences(self) -> list[str]:
         """Both guesses with their doubts, in words; the busier direction first."""
         other = self.up if self.busier is self.down else self.down
-        return [*self.busier.sentences(), *other.sentences()]
+        return [*self.partial, *self.busier.sentences(), *other.sentences()]
 
     def document(self) -> dict[str, Any]:
         """Both directions for JSON."""
@@ -182,7 +192,8 @@ class LinkGuess(Result):
         found = self.busier
         if found.rate_bps is None:
             missing = " and ".join(name for name, asked in (("--rate", rate), ("--buffer", buffer)) if asked)
-            raise MayflyError(f"no plateau to guess the link from ({found.direction}: {found.why}); give {missing}")
+            lacks = "nothing" if found.perhaps_full_s else "no plateau"
+            raise MayflyError(f"{lacks} to guess the link from ({found.direction}: {found.why}); give {missing}")
         if buffer and found.buffer_bytes is None:
             raise MayflyError(f"the buffer cannot be guessed ({found.direction}: {found.buffer_why}); give --buffer")
         return found
@@ -196,7 +207,7 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     capture : path
         pcap or pcapng. The standard input cannot be read again by what comes after: it is refused.
     internal : sequence of str, optional
-        Networks (CIDR) on the near side; as :func:`mayfly.workload.capture.internal_hosts` when absent.
+        Networks (CIDR) on the near side; as :func:`mayfly.workload.sides.near_side` when absent.
 
     Returns
     -------
@@ -213,25 +224,32 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     >>> guess.busier.direction
     'down'
     """
-    from mayfly.workload.capture import hosts_of_site, internal_hosts, networks_of
-    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures, why_nothing
+    from mayfly.workload.partial import partial_sentences
+    from mayfly.workload.sides import near_side, networks_of, sides_of
 
     if os.fspath(capture) == "-":
         raise MayflyError("--rate and --buffer cannot be guessed from the standard input: give them, or a file")
     networks = None if internal is None else networks_of(internal)
     reading = read_captures(capture, ReadOptions(max_volumes=MOST_VOLUMES))
     frame = reading.connections
+    if not frame.height:
+        why = why_nothing(reading.counts)
+        raise MayflyError(f"{os.fspath(capture)}: no connection in it to guess the link from: {why}")
     table = columns_of(frame)
-    near = internal_hosts(frame) if networks is None else hosts_of_site(frame, networks)
+    if networks is not None:
+        sides_of(table, networks)
+    near = near_side(table, networks)
     traffic = traffic_of(
         table,
         reading.volumes,
         width_s=reading.counts["volume_width_s"],
         duration_s=reading.counts["duration_s"],
-        near=frozenset(near),
+        near=near.hosts,
+        crossing=near.crossing,
         whole=not reading.counts["volumes_left_out"],
     )
-    return link_guess(table, traffic)
+    return replace(link_guess(table, traffic), partial=tuple(partial_sentences(reading.counts)))
 
 
 def guessed_link(
@@ -287,7 +305,8 @@ def link_guess(frame: Table, traffic: Traffic) -> LinkGuess:
     LinkGuess
     """
     table = columns_of(frame)
-    return LinkGuess(*(_of_direction(table, traffic, direction) for direction in DIRECTIONS))
+    down, up = (_of_direction(table, traffic, direction) for direction in DIRECTIONS)
+    return LinkGuess(down, up)
 
 
 @dataclass(frozen=True)
@@ -316,6 +335,14 @@ def _of_direction(table: Columns, traffic: Traffic, direction: str) -> Direction
     waits = _waits(traffic, plateau)
     full_s = plateau.width_s * len(plateau.windows.bps)
     held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
+    if not len(waits) and (again or 0.0) < LEAST_LOST:
+        return _with(
+            none,
+            perhaps_full_s=full_s,
+            perhaps_bps=plateau.rate_bps,
+            why=f"{held}, as that of a full link or of senders that hold to it, and nothing tells whether packets "
+            f"wait or are lost there: {_untold(sent)}",
+        )
     longest = float(quantiles(waits, (0.9,))[0]) if len(waits) else 0.0
     if longest < LEAST_WAIT_S and (again or 0.0) < LEAST_LOST:
         return _with(none, why=f"{held}, but nothing waits or is lost there: the senders may hold to it by themselves")
@@ -337,9 +364,14 @@ def _of_direction(table: Columns, traffic: Traffic, direction: str) -> Direction
     return _with_buffer(found, waits)
 
 
-def _with(guess: DirectionGuess, **changes: Any) -> DirectionGuess:
-    from dataclasses import replace
+def _untold(sent: Sent) -> str:
+    """Why there is no evidence of waiting, nor of none."""
+    if sent.tcp_share < 0.5:
+        return f"{share_text(1 - sent.tcp_share)} of its bytes are not TCP, whose acknowledgements would"
+    return "too few packets of TCP were acknowledged meanwhile"
 
+
+def _with(guess: DirectionGuess, **changes: Any) -> DirectionGuess:
     return replace(guess, **changes)
 
 

@@ -20,9 +20,8 @@ from mayfly.errors import MayflyError
 from mayfly.limits import Look
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
-from mayfly.text.parquet import MAGIC
-from mayfly.workload.networks import networks_of
-from mayfly.workload.reading import ReadOptions, most_connections, most_hosts
+from mayfly.text.parquet import is_parquet
+from mayfly.workload.reading import ReadOptions, most_connections, most_hosts, most_open
 
 if TYPE_CHECKING:
     from mayfly.profile.listing import Listing
@@ -66,8 +65,10 @@ class Listed(Result):
     def sentences(self) -> list[str]:
         """Whose hosts are whose, in words."""
         from mayfly.profile.sentences import site_sentences, summed_up
+        from mayfly.workload.copies import copies_sentence
 
-        return [*site_sentences(self.document()), *summed_up(self.counts, listed=not self._lost)]
+        found = [*site_sentences(self.document()), *summed_up(self.counts, listed=not self._lost)]
+        return found if (copies := copies_sentence(self.counts)) is None else [*found, copies]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write ``connections.parquet``, as :meth:`mayfly.profile.listing.Listing.write`; rows that left early first.
@@ -130,7 +131,8 @@ def listed(
     (707, ['10.10.0.0/24'])
     """
     names = [os.fspath(path) for path in captures]
-    if not names or hosts is not None or model is not None or trains or any(map(_is_table, names)):
+    tables = any(name != "-" and is_parquet(name) for name in names)
+    if not names or hosts is not None or model is not None or trains or tables:
         from mayfly.profile.listing import listing
 
         return listing(
@@ -142,14 +144,17 @@ def listed(
             sharding=sharding,
             progress=progress,
         )
-    networks = None if internal is None else [str(network) for network in networks_of(internal)]
+    networks = None if internal is None else list(internal)
     stopped, folder, rows = _rows(names, networks) if sharding is None else _rows_of_shards(names, networks, sharding)
     told = json.loads(rows.answer())
     counts = told["counts"]
     counts["stopped"] = stopped if counts["stopped"] else None
+    if counts["evicted"]:
+        # Others that were given up wait in a file, and are rows all the same.
+        counts["lost"] = told["lost"] + counts["unanswered"]["connections"]
     sources = tuple("standard input" if name == "-" else Path(name).name for name in names)
     if not told["dataset"]["connections"]:
-        from mayfly.workload.left_out import why_nothing
+        from mayfly.workload.doubts import why_nothing
 
         raise MayflyError(f"{', '.join(sources)}: no connection to profile: {why_nothing(counts)}")
     if progress is not None:
@@ -162,12 +167,12 @@ def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.T
     """Where reading was stopped, the folder of what left early, and the rows."""
     folder = tempfile.TemporaryDirectory(prefix="mayfly-")
     look = Look(names, gives_up=True)
-    options = ReadOptions(max_flows=most_connections()).for_files(names)
+    options = ReadOptions(max_flows=most_open(), max_held=most_connections()).for_files(names)
     left = os.path.join(folder.name, "left.parquet")
     try:
         rows = _native.list_capture(names, options, look, networks, left, most_hosts())
     except ValueError as error:
-        raise MayflyError(refusal(str(error), networks)) from None
+        raise MayflyError(" ".join(str(error).split())) from None
     except OSError as error:
         raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
     look.end()
@@ -183,7 +188,7 @@ def _rows_of_shards(names: list[str], networks: list[str] | None, sharding: Shar
         rows = _native.list_shards(read.folders, told_of(read), networks)
     except ValueError as error:
         read.place.remove()
-        raise MayflyError(refusal(str(error), networks)) from None
+        raise MayflyError(" ".join(str(error).split())) from None
     except OSError as error:
         read.place.remove()
         raise MayflyError(f"{read.place.name}: shards that were read are damaged: {error}") from None
@@ -194,22 +199,3 @@ def _date(first_epoch_s: float | None) -> str | None:
     from datetime import UTC, datetime
 
     return None if first_epoch_s is None else datetime.fromtimestamp(first_epoch_s, UTC).strftime("%Y-%m-%d %H:%M:%S")
-
-
-def refusal(told: str, networks: Sequence[str] | None) -> str:
-    """One line; a list is that of the networks that were seen where no host is in those that were given."""
-    if networks is None or not told.startswith("["):
-        return " ".join(told.split())
-    seen, more = json.loads(told)
-    seen += [f"{more:,} more"] if more else []
-    return f"internal = {', '.join(networks) or 'nothing'}: no host is in it; seen are {', '.join(seen)}"
-
-
-def _is_table(name: str) -> bool:
-    if name == "-":
-        return False
-    try:
-        with open(name, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise MayflyError(f"{name}: cannot be read: {error.strerror or error}") from None

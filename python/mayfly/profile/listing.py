@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.profile.classes import dataset
-from mayfly.profile.sides import Sides, counted
 from mayfly.profile.table import Connections, names_of, read_connections, read_profiled
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 from mayfly.workload.columns import Columns, columns_of, hosts_of_ends
-from mayfly.workload.left_out import why_nothing
+from mayfly.workload.doubts import why_nothing
+from mayfly.workload.sides import Sides, counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,8 +86,10 @@ class Listing(Result):
     def sentences(self) -> list[str]:
         """Whose hosts are whose, in words."""
         from mayfly.profile.sentences import site_sentences
+        from mayfly.workload.copies import copies_sentence
 
-        return site_sentences(self.document())
+        copies = copies_sentence(self.connections.counts)
+        return [*site_sentences(self.document()), *([] if copies is None else [copies])]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write ``connections.parquet``, and ``trains.parquet`` where there are trains, together or not at all.
@@ -178,7 +178,7 @@ def listing(
     else:
         read = read_connections(captures, progress=progress, trains=trains, volumes=volumes, sharding=sharding)
     from mayfly.profile.classes import classified
-    from mayfly.profile.sides import sides_of
+    from mayfly.workload.sides import sides_of
 
     _refuse_nothing(read)
     sides = sides_of(read.frame, internal)
@@ -191,25 +191,13 @@ def _refuse_nothing(read: Connections) -> None:
         raise MayflyError(f"{', '.join(read.sources)}: no connection to profile: {why_nothing(read.counts)}")
 
 
-KINDS = ("remote", "nobody", "server", "client", "unknown")
-"""What a host is, as the compiled module counts it."""
-
-
 def _told(read: Connections, site: Mapping[str, Any]) -> Listing:
     """The listing of captures whose classes the compiled module tells."""
     _refuse_nothing(read)
     assert isinstance(read.carried, _native.CaptureProfile)
     hosts, _, _ = hosts_of_ends(read.columns)
-    kinds = np.frombuffer(read.carried.kinds(hosts), np.uint8).tolist()
-    by_kind: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for host, kind in zip(hosts, kinds, strict=True):
-        by_kind[KINDS[kind]].append(host)
-    inside = [*by_kind["server"], *by_kind["client"], *by_kind["unknown"]]
-    parts = (frozenset(inside), frozenset(by_kind["remote"]), frozenset(by_kind["nobody"]))
-    roles = {host: kind for kind in ("server", "client") for host in by_kind[kind]}
-    return Listing(
-        read, read.columns, Sides(*parts, site["found_by"], tuple(site["networks"])), roles, site["roles_from"]
-    )
+    sides = Sides.of(hosts, read.carried.kinds(hosts), site["found_by"], site["networks"])
+    return Listing(read, read.columns, sides, sides.roles, site["roles_from"])
 
 
 def _roles(
@@ -217,12 +205,12 @@ def _roles(
     sides: Sides,
     hosts: str | os.PathLike[str] | Mapping[str, str] | None,
     model: str | os.PathLike[str] | None,
-) -> tuple[dict[str, str], str]:
+) -> tuple[Mapping[str, str], str]:
     """Roles of the hosts of the site, and where they come from."""
-    from mayfly.profile.hosts import read_hosts, roles_by_balance
+    from mayfly.profile.hosts import read_hosts
 
     if hosts is None and model is None:
-        return roles_by_balance(frame, sides), "balance"
+        return sides.roles, "balance"
     known = {} if hosts is None else dict(hosts) if isinstance(hosts, Mapping) else read_hosts(hosts)
     if model is None:
         return known, "hosts file"

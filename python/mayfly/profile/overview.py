@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mayfly.arrays import Floats
+from mayfly.headers import FULL_PACKET_BYTES
 from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
 from mayfly.workload.columns import Table, columns_of, hosts_of_ends
@@ -48,6 +50,12 @@ def longest_silence_s(frame: Table, volumes: pl.DataFrame | Traffic | None) -> f
 
 HOSTS = 5
 """Hosts that are named."""
+
+LEAST_SHARE = 0.0005
+"""Of all bytes: hosts with less have 0.0 %, and are not named."""
+
+NOBODY_SHARE = 0.01
+"""Of all bytes, from which on an address is named that no host is reached by: unspecified, or of the own link only."""
 
 SECOND_S = 1.0
 
@@ -115,7 +123,8 @@ def busiest_window(traffic: Traffic, direction: str) -> dict[str, float] | None:
     Returns
     -------
     dict or None
-        ``start_s``, ``width_s`` and ``bps``. None without traffic, and of a capture shorter than a second.
+        ``start_s``, ``width_s`` and ``bps``. None without traffic, of a capture shorter than a second, and where no
+        whole second has the mean load, as the part of a second that the capture ends in has more.
     """
     width_s = max(SECOND_S, traffic.width_s)
     loads = traffic.loads(direction, width_s)
@@ -123,6 +132,9 @@ def busiest_window(traffic: Traffic, direction: str) -> dict[str, float] | None:
         return None
     # Of equal ones the first.
     place = int(loads.bps.argmax())
+    # The capture lasts until its last packet comes, so that its mean has one packet too many.
+    if loads.bps[place] * traffic.duration_s < 8 * (traffic.carried(direction) - FULL_PACKET_BYTES):
+        return None
     return {"start_s": int(loads.windows[place]) * width_s, "width_s": width_s, "bps": float(loads.bps[place])}
 
 
@@ -138,12 +150,18 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        At most :data:`HOSTS`: ``host``, ``down_bytes``, ``up_bytes``, ``share`` of all bytes, and ``busiest_share``,
+        At most :data:`HOSTS`, without those below :data:`LEAST_SHARE`:
+        ``host``, ``down_bytes``, ``up_bytes``, ``share`` of all bytes, and ``busiest_share``,
         that of the bytes in the busiest second of the busier direction (None without one).
     """
     sums = traffic.bytes_of_hosts()
     whole = sum(sum(carried.values()) for carried in sums.values())
-    top = sorted(sums, key=lambda host: (-sum(sums[host].values()), host))[:HOSTS]
+    named = [
+        host
+        for host, carried in sums.items()
+        if sum(carried.values()) >= (NOBODY_SHARE if _is_nobody(host) else LEAST_SHARE) * whole
+    ]
+    top = sorted(named, key=lambda host: (-sum(sums[host].values()), host))[:HOSTS]
     way = guess.busier.direction
     busiest = busiest_window(traffic, way)
     then: dict[str, int] = {}
@@ -160,6 +178,12 @@ def busiest_hosts(traffic: Traffic, guess: LinkGuess) -> list[dict[str, Any]]:
         }
         for host in top
     ]
+
+
+def _is_nobody(host: str) -> bool:
+    """Whether an address is none by which a host is reached over a link."""
+    address = ip_address(host)
+    return address.is_unspecified or address.is_link_local
 
 
 def round_trip_overview(frame: Table) -> dict[str, Any]:

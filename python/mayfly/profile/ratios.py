@@ -13,8 +13,8 @@ import numpy as np
 from mayfly.arrays import Floats, Integers
 from mayfly.profile.classes import share
 from mayfly.profile.distributions import summary
-from mayfly.profile.sides import Sides
 from mayfly.workload.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
+from mayfly.workload.sides import Sides
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,8 +5,11 @@ from typing import Any
 
 from mayfly.limits import stopped_sentence
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
-from mayfly.workload.doubts import clock_jump_sentence, one_sided_sentence
-from mayfly.workload.left_out import SKIPPED
+from mayfly.workload.copies import copies_sentence
+from mayfly.workload.doubts import SKIPPED, clock_jump_sentence, one_sided_sentence
+from mayfly.workload.doubts import reasons as reasons_of
+from mayfly.workload.partial import loads_sentence
+from mayfly.workload.udp_share import UdpShare
 
 FOUND_BY = {
     "given": "as given",
@@ -38,6 +41,8 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     link, duration_s = document["link"], document["dataset"]["duration_s"]
     partial = stopped_sentence(document["counts"], duration_s)
     doubt = [] if partial is None else [partial]
+    loads = loads_sentence(document["counts"])
+    doubt += [] if loads is None else [loads]
     return [*doubt, *summed_up(document["counts"], listed=False), *_verdict(link, duration_s)]
 
 
@@ -59,8 +64,10 @@ def _verdict(link: Mapping[str, Any], duration_s: float) -> list[str]:
             )
         elif not of["bytes"]:
             told.append(f"{name}: no packet")
+        elif guess["perhaps_full_s"]:
+            told.append(f"{name}: perhaps full: {guess['why']}")
         elif of["busiest"] is None:
-            told.append(f"{name}: not told: the capture is shorter than a second")
+            told.append(f"{name}: not told: the capture is too short to have a busiest second")
         else:
             told.append(f"{name}: not full as far as the capture shows: {guess['why']}")
     return told
@@ -94,6 +101,7 @@ def first_sentences(document: Mapping[str, Any]) -> list[str]:
     else:
         told.append("round trips: none can be told")
     told += _repeats(document)
+    told += _udp(document)
     near = document["link"]["near"]
     if near is not None and near["hosts"] and near["found_by"] == "openers":
         told.append(
@@ -113,16 +121,29 @@ def _repeats(document: Mapping[str, Any]) -> list[str]:
     return [f"{100 * of['rate']:.2f} % of TCP data packets are retransmissions"]
 
 
+def _udp(document: Mapping[str, Any]) -> list[str]:
+    of = document["udp"]
+    share = UdpShare(of["quic_share"], of["other_udp_share"], of["udp_443_share"], of["calls_share"])
+    return [share.text()] if share.whole else []
+
+
 def _doubts(document: Mapping[str, Any]) -> list[str]:
     told = []
+    if sentence := copies_sentence(document["counts"]):
+        told.append(sentence)
     silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
     if sentence := clock_jump_sentence(silence_s, duration_s):
         told.append(sentence)
-    skipped, packets = document["counts"].get("skipped", {}), document["counts"].get("packets", 0)
+    packets = document["counts"].get("packets", 0)
+    # Copies have a sentence of their own.
+    skipped = {name: count for name, count in document["counts"].get("skipped", {}).items() if name != "duplicate"}
     left = sum(skipped.values())
     if packets and left > 0.05 * packets:
-        why = max(skipped, key=lambda name: skipped[name])
-        told.append(f"{share_text(left / packets)} of {packets:,} packets are left out, most of them {SKIPPED[why]}")
+        others = reasons_of(document["counts"])
+        why = SKIPPED["duplicate"] if 2 * skipped.get("duplicate", 0) > left or not others else others[0][1]
+        told.append(f"{share_text(left / packets)} of {packets:,} packets are left out, most of them {why}")
+    if document["counts"].get("nanoseconds"):
+        told.append("the capture is a pcap of microseconds by its header and has nanoseconds: times are read as these")
     if document["counts"].get("truncated"):
         told.append("the capture ends inside a packet")
     return told
@@ -181,6 +202,8 @@ def summed_up(counts: Mapping[str, Any], listed: bool) -> list[str]:
             f"{several(of['connections'], 'connection')} that nobody answered (scans, floods: "
             f"{several(of['packets'], 'packet')}, {bytes_text(of['bytes'])}) are in no row"
         )
+    if trains := counts.get("trains_left_out", 0):
+        told.append(f"{several(trains, 'train')} beyond the most that are held are in no row")
     others = counts.get("evicted", 0) - of["connections"]
     if others and not listed:
         told.append(

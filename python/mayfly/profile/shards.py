@@ -23,7 +23,7 @@ from mayfly.errors import MayflyError
 from mayfly.limits import SIMULATING, Look, limits
 from mayfly.workers.job import Done
 from mayfly.workers.workers import Workers, run_all, workers
-from mayfly.workload.reading import ReadOptions, most_connections
+from mayfly.workload.reading import MAX_ROWS, ReadOptions, most_connections, most_open
 
 EACH = 4
 """Shards for a worker of this machine: one that is lost, or that is larger than others, costs less."""
@@ -68,10 +68,10 @@ class Sharding:
         if not 1 <= self.count <= MOST_SHARDS:
             raise MayflyError(f"count = {self.count}: must be 1 to {MOST_SHARDS}")
 
-    def max_flows(self) -> int:
+    def max_held(self) -> int:
         """Connections that a worker may hold: it keeps nothing beside them."""
         if limits.memory_bytes is None or self.processes is None:
-            return ReadOptions.max_flows
+            return MAX_ROWS
         return most_connections(within_bytes=SIMULATING * limits.memory_bytes / self.processes)
 
 
@@ -264,7 +264,9 @@ def read_shards(names: Sequence[str], sharding: Sharding, max_trains: int = 0, m
     """
     place = ShardFolder(sharding.folder)
     try:
-        options = ReadOptions(max_flows=sharding.max_flows(), max_trains=max_trains, max_volumes=max_volumes)
+        options = ReadOptions(
+            max_flows=most_open(), max_held=sharding.max_held(), max_trains=max_trains, max_volumes=max_volumes
+        )
         return _read(list(names), sharding, options, place)
     except BaseException:
         place.remove()

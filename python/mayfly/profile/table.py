@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, Any
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import Look
-from mayfly.text.parquet import MAGIC
+from mayfly.text.parquet import is_parquet
 from mayfly.workload.columns import Columns, Table, columns_of, columns_of_capture
-from mayfly.workload.networks import networks_of
-from mayfly.workload.reading import MOST_VOLUMES, ReadOptions, most_connections
+from mayfly.workload.reading import MOST_VOLUMES, ReadOptions, most_connections, most_open
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,15 +123,13 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
     MayflyError
         As :func:`read_connections`; ``internal`` is no CIDR, or holds no host.
     """
-    from mayfly.profile.listed import refusal
-
-    networks = None if internal is None else [str(network) for network in networks_of(internal)]
+    networks = None if internal is None else list(internal)
     look = Look(names, gives_up=True)
-    options = ReadOptions(max_flows=most_connections(), max_volumes=MOST_VOLUMES).for_files(names)
+    options = ReadOptions(max_flows=most_open(), max_held=most_connections(), max_volumes=MOST_VOLUMES).for_files(names)
     try:
         read = _native.profile_capture(names, options, look, networks)
     except ValueError as error:
-        raise MayflyError(refusal(str(error), networks)) from None
+        raise MayflyError(" ".join(str(error).split())) from None
     look.end()
     told = json.loads(read.answer())
     counts = told["counts"]
@@ -153,7 +150,7 @@ def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[s
     if not paths:
         raise MayflyError("captures = []: must be at least one file")
     names = [os.fspath(path) for path in paths]
-    return names, [name for name in names if name != "-" and _is_table(name)]
+    return names, [name for name in names if name != "-" and is_parquet(name)]
 
 
 def _sources(names: Sequence[str]) -> tuple[str, ...]:
@@ -216,7 +213,9 @@ def read_connections(
     else:
         most_trains, most_volumes = _most_trains() if trains else 0, MOST_VOLUMES * volumes
         if sharding is None:
-            options = kept.ReadOptions(max_flows=most_connections(), max_trains=most_trains, max_volumes=most_volumes)
+            options = kept.ReadOptions(
+                max_flows=most_open(), max_held=most_connections(), max_trains=most_trains, max_volumes=most_volumes
+            )
             reading = kept.read_captures(names, options, gives_up=True)
         else:
             reading = _reading_of_shards(names, sharding, most_trains, most_volumes)
@@ -264,11 +263,3 @@ def _most_trains() -> int:
 
 def _span(frame: pl.DataFrame) -> float:
     return float(frame["end_s"].to_numpy().max() - frame["start_s"].to_numpy().min()) if frame.height else 0.0
-
-
-def _is_table(name: str) -> bool:
-    try:
-        with open(name, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
-    except OSError as error:
-        raise MayflyError(f"{name}: cannot be read: {error.strerror or error}") from None

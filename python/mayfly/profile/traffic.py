@@ -10,9 +10,8 @@ import numpy as np
 
 from mayfly import _native
 from mayfly.arrays import Booleans, Floats, Integers, distinct
-from mayfly.profile.sides import Sides
 from mayfly.workload.columns import Columns, Table, columns_of, hosts_of_ends, sums_at
-from mayfly.workload.crossing import crossing_share, near_side_of, opener_is_near
+from mayfly.workload.sides import crossing_share, opener_is_near
 
 if TYPE_CHECKING:
     import polars as pl
@@ -189,16 +188,6 @@ def _rows_of(ids: Integers, wanted: Integers) -> Integers:
     return np.where(ids[place] == wanted, place, -1)
 
 
-def near_side(table: Columns, sides: Sides) -> tuple[frozenset[str], str, float]:
-    """Hosts on the near side of the link, how they were found, and the share of the bytes that crosses.
-
-    Whole sites are told apart for the tables of hosts; a link may lie inside one.
-    """
-    if sides.how == "given":
-        return sides.internal, "given", crossing_share(table, sides.internal, sides.nobody)
-    return near_side_of(table, sides.internal, sides.how, sides.nobody)
-
-
 def traffic_of(
     frame: Table,
     volumes: pl.DataFrame | _native.CaptureProfile,
@@ -222,7 +211,7 @@ def traffic_of(
         Of their windows, and of the capture.
     near : frozenset of str
         Addresses on the near side of the link; between two of one side, the opener is near
-        (:func:`mayfly.workload.crossing.opener_is_near`).
+        (:func:`mayfly.workload.sides.opener_is_near`).
     found_by : str
         How they were found.
     whole : bool
@@ -245,9 +234,7 @@ def traffic_of(
     else:
         moved = _of_table(table, volumes, opener_near, pairs, width_s, duration_s)
     if crossing is None:
-        from mayfly.workload.capture import crossing_share as of_table
-
-        crossing = of_table(table.frame, near)
+        crossing = crossing_share(table, near)
     return Traffic(moved, hosts, near_host, far_host, width_s, duration_s, near, found_by, crossing, whole)
 
 

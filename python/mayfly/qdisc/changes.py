@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from mayfly.discipline_registry import Discipline
+from mayfly.discipline_registry.marked import packets_marked
 from mayfly.discipline_registry.shapers import shapes_itself
 from mayfly.qdisc.show import Row, rate_bps
 
@@ -16,6 +17,9 @@ LOST_SHARE = 0.25
 
 FEWEST_FLOWS = 64
 MOST_OF_ALL = 0.5
+
+_SHARED_SHAPER = "cake_mq"
+"""Has one rate for all its children."""
 
 
 @dataclass(frozen=True)
@@ -228,22 +232,40 @@ def _user(before: Mapping[str, Any] | None, now: Mapping[str, Any], interval_s: 
 def shaped_bps(row: Row) -> float | None:
     """Bit/s of a discipline's own shaper; None where it has none.
 
+    Parameters
+    ----------
+    row : Row
+
+    Returns
+    -------
+    float or None
+        The rate of a ``cake_mq`` is at ``cake_mq`` alone: its children share it, though tc shows it at each of them.
+
     Examples
     --------
     >>> from dataclasses import replace
     >>> row = Row("eth0", "lfq", "1:", "root", {"bandwidth": 125_000}, 0, 0, 0, 0, 0)
     >>> shaped_bps(row), shaped_bps(replace(row, kind="estmred"))
     (1000000.0, None)
+    >>> shaped_bps(replace(row, kind="cake_mq")), shaped_bps(replace(row, kind="cake", parent_kind="cake_mq"))
+    (1000000.0, None)
     """
     rate = row.options.get("bandwidth")  # of a shaper tc tells bytes/s
-    shapes = shapes_itself(Discipline(row.kind, {}))
-    return 8.0 * rate if shapes and isinstance(rate, int | float) and not isinstance(rate, bool) else None
+    shapes = row.kind == _SHARED_SHAPER or shapes_itself(Discipline(row.kind, {}))
+    if row.parent_kind == _SHARED_SHAPER or not shapes:
+        return None
+    return 8.0 * rate if isinstance(rate, int | float) and not isinstance(rate, bool) else None
 
 
 def marks(row: Row) -> int:
-    """Packets that a discipline has marked, by whatever name it counts them."""
-    tins = sum(_count(tin, "ecn_mark") for tin in row.own.get("tins", ()))
-    return tins + _count(row.own, "marked") + _count(row.own, "ecn_mark")
+    """Packets that left a discipline with congestion experienced, under whichever name it counts them.
+
+    Examples
+    --------
+    >>> marks(Row("eth0", "fq_codel", "1:", "root", {}, 0, 0, 0, 0, 0, {"ecn_mark": 117, "ce_mark": 895}))
+    895
+    """
+    return packets_marked(row.own, row.options)
 
 
 def _count(own: Mapping[str, Any], name: str) -> int:

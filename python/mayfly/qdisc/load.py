@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, parse
-from mayfly.discipline_registry.commands import FULL_PACKET_BYTES, at_interface
+from mayfly.discipline_registry.commands import at_interface
 from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words, leaves
 from mayfly.discipline_registry.shapers import LinkLayer, Shape, link_layer, shaped_words, shapes_itself
 from mayfly.errors import MayflyError
+from mayfly.headers import FULL_PACKET_BYTES
 from mayfly.qdisc import system
 from mayfly.qdisc.build import OBJECT
 from mayfly.qdisc.interface import (
@@ -58,8 +59,8 @@ class Wanted:
         Of the registry, with options: ``efd(threshold=30kB)``; ``lfq`` for both directions and ``efd`` for one when
         not given.
     buffer : str, optional
-        Its limit: 300, 450kB, or, at a rate, 100ms. 300 packets when not given, for both directions at least what the
-        link sends in 100 ms.
+        Its limit: 300, 450kB, or, at a rate, 100ms; for both directions also one of each, 300/50. 300 packets when not
+        given, for both directions at least what the link sends in 100 ms.
     rate : str, optional
         What to shape to: 10mbit; else the interface's own.
     bpf : bool
@@ -98,6 +99,8 @@ class Wanted:
             raise MayflyError(f"--both-ways: not with {other}")
         if not self.both_ways and (self.down is not None or self.up is not None):
             raise MayflyError("--down and --up: only with --both-ways; --rate shapes what the interface sends")
+        if not self.both_ways and quantity.both_ways(self.buffer, "--buffer")[1] is not None:
+            raise MayflyError(f"--buffer = {self.buffer}: must be one value without --both-ways")
         if self.overhead is not None and self.bpf:
             raise MayflyError("--overhead: not with --bpf, which counts packets as Linux does")
         if self.overhead is not None and not self.both_ways and self.rate is None:
@@ -117,10 +120,11 @@ class Wanted:
         rates = {"down": self.down, "up": self.up} if self.both_ways else {}
         return {side: quantity.rate_bps(rate, f"--{side}") for side, rate in rates.items()}
 
-    def place(self, rate_bps: int | None) -> Place:
-        """Limit and link of a queue."""
+    def place(self, rate_bps: int | None, side: str = "") -> Place:
+        """Limit and link of a queue: of one side of both."""
         if self.buffer is not None:
-            limit, unit = quantity.buffer(self.buffer, rate_bps=rate_bps)
+            down, up = quantity.both_ways(self.buffer, "--buffer")
+            limit, unit = quantity.buffer(up if side == "up" and up is not None else down, rate_bps=rate_bps)
         elif self.both_ways:
             limit, unit = max(BUFFER_PKTS, round((rate_bps or 0) * BUFFER_S / 8 / FULL_PACKET_BYTES)), "packets"
         else:
@@ -349,7 +353,7 @@ def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
 
 def _queue_steps(tc: str, device: str, discipline: Discipline, wanted: Wanted, shape: Shape | None) -> Steps:
     """A discipline at a device: alone, with its own shaper, or below htb."""
-    place = wanted.place(shape.rate_bps if shape else None)
+    place = wanted.place(shape.rate_bps, shape.side) if shape else wanted.place(None)
     if shape is not None and shapes_itself(discipline):
         return at_interface(tc, device, shaped_words(discipline, place, shape).split(), None)
     table = (shape.layer if shape else LinkLayer()).size_table()

@@ -46,7 +46,7 @@ def _block(found: Sequence[Change], devices: Sequence[str]) -> Iterable[Renderab
     yield Text(_title(root, told, devices), style="bold")
     row = root.row
     waiting = f"{bytes_text(row.backlog_bytes)} in {count_text(row.backlog_pkts)} packets"
-    shaped = [rate for change in told if (rate := shaped_bps(change.row))]
+    shaped = [rate for change in found if (rate := shaped_bps(change.row))]
     marked = [change.marks_pkts for change in told if change.marks_pkts is not None]
     yield Text(
         f"  sends {_of(root.rate_bps, sum(shaped))}; {waiting} wait; "

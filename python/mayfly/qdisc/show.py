@@ -14,6 +14,9 @@ _STANDARD = {
 }  # fmt: skip
 _INTERNAL = ("noqueue", "clsact", "ingress")
 
+_REPEATED = {"fq": {"throttled": "throttled_flows", "throttled_2": "throttled"}}
+"""Names for what a kind prints twice under one name, as the kernel's ``struct tc_fq_qd_stats`` has them."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -29,6 +32,8 @@ class Row:
         Totals since it was made, and what waits.
     own : dict of str to int
         Statistics that only this discipline has.
+    parent_kind : str
+        Kind of the discipline below which it is; empty at the root.
     """
 
     device: str
@@ -42,6 +47,7 @@ class Row:
     backlog_bytes: int
     backlog_pkts: int
     own: dict[str, Any] = field(default_factory=dict)
+    parent_kind: str = ""
 
     def document(self) -> dict[str, Any]:
         """For JSON."""
@@ -80,6 +86,17 @@ def all_rows(device: str | None) -> list[Row]:
 def parse(text: str) -> list[Row]:
     """Rows from what `tc -s -j qdisc show` prints.
 
+    Parameters
+    ----------
+    text : str
+        JSON of tc. Names are read without the blanks that tc prints around some. Where an object has one name
+        several times, the second is read as ``name_2``, the third as ``name_3``; those of ``fq`` have the names of the
+        kernel, ``throttled_flows`` (flows that wait for their time) and ``throttled`` (how often one had to).
+
+    Returns
+    -------
+    list of Row
+
     Raises
     ------
     MayflyError
@@ -93,13 +110,41 @@ def parse(text: str) -> list[Row]:
     ('root', {'high_pkts': 0, 'pushed_out': 3})
     """
     try:
-        found = json.loads(text or "[]")
+        found = json.loads(text or "[]", object_pairs_hook=_named)
     except json.JSONDecodeError as error:
         raise MayflyError(f"tc -j prints no JSON: {error.msg}; iproute2 5.0 or later is needed") from None
-    return [_row(row) for row in found]
+    rows = [_row(row) for row in found]
+    kinds = {(row.device, row.handle): row.kind for row in rows}
+    # A parent is a handle, or a class in it: 8002: or 8002:4.
+    return [
+        replace(row, parent_kind=kinds.get((row.device, f"{row.parent.partition(':')[0]}:"), ""))
+        if ":" in row.parent
+        else row
+        for row in rows
+    ]
+
+
+def _named(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON with every value that tc printed.
+
+    Examples
+    --------
+    >>> _named([("weights ", [3, 1]), ("throttled", 1), ("throttled", 9)])
+    {'weights': [3, 1], 'throttled': 1, 'throttled_2': 9}
+    """
+    found = dict[str, Any]()
+    for name, value in pairs:
+        name = plain = name.strip()
+        number = 1
+        while name in found:
+            number += 1
+            name = f"{plain}_{number}"
+        found[name] = value
+    return found
 
 
 def _row(row: dict[str, Any]) -> Row:
+    names = _REPEATED.get(row.get("kind", ""), {})
     return Row(
         device=row.get("dev", ""),
         kind=row.get("kind", ""),
@@ -111,7 +156,7 @@ def _row(row: dict[str, Any]) -> Row:
         drops_pkts=row.get("drops", 0),
         backlog_bytes=row.get("backlog", 0),
         backlog_pkts=row.get("qlen", 0),
-        own={name: value for name, value in row.items() if name not in _STANDARD},
+        own={names.get(name, name): value for name, value in row.items() if name not in _STANDARD},
     )
 
 

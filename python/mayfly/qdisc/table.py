@@ -29,9 +29,24 @@ def scaled(number: float) -> str:
 
 
 def _options(options: dict[str, Any]) -> str:
-    return " ".join(
-        name if value is True else f"{name} {value}" for name, value in options.items() if value is not False
-    )
+    """Options as tc writes them: a flag is its name alone, true or (fq, dualpi2, htb) null in JSON.
+
+    Examples
+    --------
+    >>> _options({"limit": 60, "nat": False, "horizon_drop": None, "priomap": [1, 2], "loss-random": {"loss": 0.2}})
+    'limit 60 horizon_drop priomap 1 2 loss-random loss 0.2'
+    """
+    return " ".join(_shown(name, value) for name, value in options.items() if value is not False)
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is True or value is None:
+        return name
+    if isinstance(value, dict):
+        return f"{name} {_options(value)}"
+    if isinstance(value, list):
+        return " ".join((name, *(_options(one) if isinstance(one, dict) else str(one) for one in value)))
+    return f"{name} {value}"
 
 
 def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None = None) -> Group:
@@ -71,5 +86,5 @@ def _hidden(name: str, value: Any) -> bool:
 
 def _more(row: "Row") -> str:
     """What only this discipline counts, and its options; empty for one that just passes on."""
-    own = ", ".join(f"{name} {value}" for name, value in row.own.items() if not _hidden(name, value))
+    own = ", ".join(_shown(name, value) for name, value in row.own.items() if not _hidden(name, value))
     return f"{row.kind}: {own}; {_options(row.options)}" if own else ""

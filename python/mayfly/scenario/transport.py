@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
@@ -10,17 +10,41 @@ from mayfly import _native
 from mayfly.fields import Seconds, Section, Whole, as_written
 from mayfly.scenario import presets
 
+_SCHEMA: dict[str, Any] = json.loads(_native.transport_schema())
+
 
 def _words(name: str) -> tuple[str, ...]:
     """Words of a setting, in the order of the native module."""
-    return tuple(word["const"] for word in json.loads(_native.transport_schema())["$defs"][name]["oneOf"])
+    return tuple(word["const"] for word in _SCHEMA["$defs"][name]["oneOf"])
 
 
-RULES: tuple[str, ...] = _words("Congestion")
-"""Rules of the congestion window, in the order of ``crates/netsim/src/tcp/rules/mod.rs``."""
+def _meanings(name: str) -> str:
+    """Every word of a setting with what the native module says of it, in one line."""
+    return "; ".join(f"{word['const']}: {word['description'].rstrip('.')}" for word in _SCHEMA["$defs"][name]["oneOf"])
+
+
+class CongestionControl(NamedTuple):
+    """A row of the registry of congestion controls, ``crates/netsim/src/tcp/rules/mod.rs``."""
+
+    rule: str
+    """Name in the settings."""
+    title: str
+    """What readers call it."""
+    module: str | None
+    """Name of the kernel module that is the same control, None where the kernel engine has none."""
+
+
+CONTROLS: tuple[CongestionControl, ...] = tuple(CongestionControl(*row) for row in _native.congestion_controls())
+"""Congestion controls, in the order of the registry."""
+
+RULES: tuple[str, ...] = tuple(control.rule for control in CONTROLS)
+"""Their names in the settings."""
+
+MODULES: dict[str, str] = {control.rule: control.module for control in CONTROLS if control.module is not None}
+"""Names of kernel modules by names in the settings, of the controls that the kernel engine has."""
 
 ECN: tuple[str, ...] = _words("EcnMode")
-"""Kinds of explicit congestion notification, in the order of ``crates/netsim/src/tcp/settings.rs``."""
+"""Kinds of explicit congestion notification, in the order of ``crates/netsim/src/tcp/words.rs``."""
 
 
 HYSTART: tuple[str, ...] = _words("Hystart")
@@ -73,15 +97,12 @@ class OwnTransport(Section):
     close_acks: Whole = Field(0, ge=0, le=10, description="bare ACKs of the receiver beside its FIN (ns-3: 2)")
     handshake_ack: bool = Field(True, description="a bare ACK completes the handshake")
     limited_transmit: bool = Field(True, description="RFC 3042")
-    congestion: Rule = Field(
-        "aimd",
-        description="window: RFC 5681, binomial (k + l = 1), CUBIC (RFC 9438), DCTCP (RFC 8257), Prague (ecn = l4s), "
-        "or BBR, version 1 and 3, which need recovery = sack",
-    )
+    congestion: Rule = Field("aimd", description=f"window: {_meanings('Congestion')}")
     ecn: Ecn = Field(
         "off",
         description="marks: classic (RFC 3168), as in dctcp (RFC 8257), accurate: counted (RFC 9768), or "
-        "l4s: counted, with ECT(1) (RFC 9331); true is classic, false off",
+        "l4s: counted, with ECT(1) (RFC 9331); the option of these two takes 12 bytes of the payload with recovery = "
+        "linux; true is classic, false off",
     )
     byte_counting: bool = Field(False, description="segments acknowledged open the window, not ACKs (RFC 3465)")
     hystart: HyStart = Field(

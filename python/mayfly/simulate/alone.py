@@ -23,6 +23,9 @@ from mayfly.simulate.network.protocol import Net
 _SIMULATED_SEGMENTS = 300
 _MOST_TRANSFERS = 20_000
 _BATCH_SEGMENTS = 2_000_000
+_OPTION_BYTES = 12
+"""Of accurate ECN, in each data segment of Linux."""
+
 _PATH = ("own_transport", "rtt_s", "direction", "opened_by")
 
 
@@ -136,6 +139,18 @@ class PathsAlone:
         return transfers.with_columns(alone_s=pl.Series(alone * 1e-9, nan_to_null=True))
 
 
+def _payload_bytes(tcp: dict[str, Any]) -> int:
+    """Payload of a full data segment, bytes, as the core's ``Tcp::payload``: without the option of accurate ECN.
+
+    Examples
+    --------
+    >>> [_payload_bytes({"mss": 1448, "recovery": "linux", "ecn": ecn}) for ecn in ("classic", "accurate")]
+    [1448, 1436]
+    """
+    has_option = tcp["recovery"] in ("linux", "linux-without-sack") and tcp["ecn"] in ("accurate", "l4s")
+    return int(tcp["mss"]) - (_OPTION_BYTES if has_option else 0)
+
+
 @dataclass(frozen=True)
 class Ways:
     """The paths of a network, and transfers alone on them.
@@ -161,8 +176,8 @@ class Ways:
 
     def mss_of(self, transports: pl.Series) -> pl.Series:
         """Payload of a full segment of each of these transports, given by number, bytes."""
-        mss = [self.settings["tcp"]["mss"], *(own["tcp"]["mss"] for own in self.settings["transports"])]
-        return pl.Series(mss, dtype=pl.Int64).gather(transports)
+        given = [self.settings["tcp"], *(own["tcp"] for own in self.settings["transports"])]
+        return pl.Series([_payload_bytes(tcp) for tcp in given], dtype=pl.Int64).gather(transports)
 
     def simulated(self, transfers: pl.DataFrame) -> list[tuple[Floats, int]]:
         """Arrivals of the segments of each transfer, and its end, ns; the end is -1 for never."""

@@ -11,8 +11,7 @@ from mayfly.errors import MayflyError
 from mayfly.metrics.media import is_of
 from mayfly.simulate.queue_delay import taken
 from mayfly.simulate.tables import IN_CELL
-from mayfly.workload import applications, scripts, stages
-from mayfly.workload.bursts import native_bursts
+from mayfly.workload import applications, stages
 
 NEVER = np.uint64(2**64 - 1)
 _DEFAULT_UDP_RATE_BPS = 1e6
@@ -46,7 +45,7 @@ def native_flows(
     nonresponsive: Sequence[str] = (),
     transports: Integers | None = None,
     mark_of: Mapping[str, int] | None = None,
-) -> dict[str, Floats]:
+) -> dict[str, Any]:
     """Columns of the flow list as the native module takes them.
 
     Parameters
@@ -66,8 +65,9 @@ def native_flows(
 
     Returns
     -------
-    dict of ndarray, each of shape (n_flows,)
-        Arrays by the names of the native module.
+    dict
+        Arrays of shape (n_flows,) by the names of the native module; under ``bursts`` and ``script``, where there are
+        any, a table of that column.
 
     Raises
     ------
@@ -101,8 +101,8 @@ def native_flows(
         "application": applications.native(flows)[1],
         **stages.native(flows),
         "mark": marks(flows, mark_of or {}),
-        "bursts": native_bursts(flows),
-        "scripts": scripts.native(flows),
+        "bursts": flows.select("bursts") if "bursts" in flows.columns else None,
+        "scripts": flows.select("script") if "script" in flows.columns else None,
     }
 
 

@@ -19,6 +19,7 @@ from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.facts import facts_of, with_calls
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
@@ -81,6 +82,8 @@ class RunResult:
         Speech and videos of calls and games; empty without any.
     segments : polars.DataFrame, shape (n_segments, ...)
         Segments of films; empty without any.
+    observed : Observed, optional
+        What it has for its users to feel, for :func:`mayfly._native.users_of_runs`.
     """
 
     discipline: Discipline
@@ -101,6 +104,7 @@ class RunResult:
     calls: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     frames: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     segments: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
+    observed: "_native.Observed | None" = field(default=None, repr=False)
 
 
 def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
@@ -245,6 +249,8 @@ class NativeRun:
         What its first rows are.
     alone : dict of ndarray or None
         Columns of the list of one ping (:func:`mayfly.simulate.probes.ping_alone`); None without a ping.
+    facts : dict
+        Of the list (:func:`mayfly.simulate.facts.facts_of`).
     """
 
     settings: dict[str, Any]
@@ -252,6 +258,7 @@ class NativeRun:
     flows: pl.DataFrame
     probing: probes.Probing
     alone: dict[str, Any] | None
+    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -260,7 +267,7 @@ class Prepared:
 
     Parameters
     ----------
-    columns, flows, probing, alone
+    columns, flows, probing, alone, facts
         As of :class:`NativeRun`.
     settings : dict
         Transports, applications and probes of the list, as of :func:`native_settings`.
@@ -270,6 +277,7 @@ class Prepared:
     flows: pl.DataFrame
     probing: probes.Probing
     alone: dict[str, Any] | None
+    facts: dict[str, Any]
     settings: dict[str, Any]
 
 
@@ -287,7 +295,7 @@ def prepared(scenario: Scenario, flows: pl.DataFrame, replication: int = 0) -> P
     if probes.PING in probing.names:
         ping = probes.ping_alone(probed)
         alone = columns.native_flows(ping, full_packet, net.numbers(ping))
-    return Prepared(native, probed, probing, alone, settings)
+    return Prepared(native, probed, probing, alone, facts_of(flows, probing.names), settings)
 
 
 @dataclass
@@ -349,7 +357,8 @@ def native_run(
     settings["traced"] = [before + row for row in sorted({*traced})]
     settings["shaping"] = native_shaping(scenario.network, full_packet, common.probing.row(probes.AUTORATE))
     settings |= net.settings(discipline, full_packet, flows)
-    return NativeRun(settings | common.settings, common.columns, common.flows, common.probing, common.alone)
+    own = settings | common.settings
+    return NativeRun(own, common.columns, common.flows, common.probing, common.alone, common.facts)
 
 
 def run_one(
@@ -405,12 +414,14 @@ def run_one(
         settings, probed, probing = given.settings, given.flows, given.probing
         settings |= {"trace_drops": trace_drops, "trace_limit": settings["trace_limit"] + calls.packets}
         with nullcontext() if recording is None else recording.native(probed, probing.count) as recorded:
-            result = _native.run(json.dumps(settings), given.columns, control or _native.Control(), recorded)
+            facts = with_calls(given.facts, calls.rows)
+            result = _native.run(json.dumps(settings), given.columns, control or _native.Control(), recorded, facts)
         idle_rtt_s = None if given.alone is None else probes.idle_rtt_s(settings, given.alone)
     except ValueError as error:
         raise MayflyError(str(error)) from None
     net, before = network_of(scenario), probing.count
     cpu_s = time.thread_time() - began
+    observed = result.pop("observed")
     told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
     told["flows"] = told["flows"][before:]
     for name in ("drops", "packets", "timeouts", "subflows", "trains", "frames", "segments"):
@@ -457,6 +468,7 @@ def run_one(
         heard,
         frames if frames.height else pl.DataFrame(),
         segments if segments.height else pl.DataFrame(),
+        observed,
     )
 
 

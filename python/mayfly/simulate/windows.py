@@ -26,7 +26,7 @@ import polars as pl
 from mayfly.arrays import Floats, Integers
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
-from mayfly.metrics.intervals import student_t
+from mayfly.metrics.intervals import on_time_scale, student_t
 from mayfly.models.queue.flow_records import Link
 from mayfly.models.queue.jobs import Level, simulate_jobs
 from mayfly.scenario.scenario import Scenario
@@ -386,7 +386,7 @@ def estimate(sums: list[Sums], whole: dict[str, Any]) -> dict[str, Any]:
             "windows_mean_s": float(mean),
             "correction_s": float(correction),
             "mean_s": float(corrected),
-            "ci95": [max(0.0, float(corrected - half)), float(corrected + half)],
+            "ci95": on_time_scale([float(corrected - half), float(corrected + half)]),
         }
         sizes = {} if place == CLASSES else {name: known[place][name] for name in ("from_packets", "below_packets")}
         rows.append(sizes | row)

@@ -205,8 +205,10 @@ class Store:
         key = row["key"]
         with self._written():
             if records is not None:
+                from mayfly.workload.lists import in_text
+
                 with complete(self.folder / "records" / f"{key}.parquet", clear=False) as part:
-                    write_table(records, part, compression_level=1)
+                    write_table(in_text(records), part, compression_level=1)
             with complete(self.folder / "runs" / f"{key}.json", clear=False) as part:
                 part.write_text(json.dumps({_DIGEST: _digest_of(row), "row": row}, allow_nan=False), encoding="utf-8")
         self._fresh.append(key)

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any
 
+from mayfly.errors import MayflyError
 from mayfly.limits import counted
 from mayfly.text import parquet_process
 from mayfly.text.parquet_process import LENGTH
@@ -32,6 +33,21 @@ MAGIC = b"PAR1"
 
 _LARGE_BYTES = 64 << 20
 """Of an answer: the process that gave more has memory that it would keep, and is ended."""
+
+
+def is_parquet(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins as a Parquet file does.
+
+    Raises
+    ------
+    MayflyError
+        It cannot be read.
+    """
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+    except OSError as error:
+        raise MayflyError(f"{os.fspath(path)}: cannot be read: {error.strerror or error}") from None
 
 
 def read_parquet(

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -61,8 +61,13 @@ class TreeAnswer(Result):
         return self.summary
 
     def sentences(self) -> list[str]:
-        """The advice, and what to know about it."""
-        return [*self.summary["answer"], *self.summary["notes"]]
+        """What was not read of the captures, the advice, and what to know about it."""
+        leading = self.leading()
+        return [*leading, *self.summary["answer"], *(note for note in self.summary["notes"] if note not in leading)]
+
+    def leading(self) -> list[str]:
+        """What was not read of the captures, a sentence for each limit: it stands before the tables."""
+        return [note for note in self.summary["notes"] if note.startswith("Partial: ")]
 
     def tables(self) -> "list[Table]":
         """By discipline; the circuits that change most; the nodes."""
@@ -149,10 +154,10 @@ def tree(
     flows: Captured | Drawn
     if captures:
         flows = captured(captures, provider)
-        notes += flows.notes
+        notes = [*flows.partial, *notes, *flows.notes]
         if "duration" not in (overrides or {}):
             scenario = scenario.override(duration=flows.span_s + _DRAIN_S)
-        flows = Captured(flows.flows.filter(pl.col("start_s") < scenario.duration), flows.span_s, flows.notes)
+        flows = replace(flows, flows=flows.flows.filter(pl.col("start_s") < scenario.duration))
     else:
         flows = Drawn(scenario, provider.tree.circuit)
     shaped = scenario.override(network=scenario.network.model_dump(exclude_unset=True) | {"tree": provider.tree})

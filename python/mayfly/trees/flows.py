@@ -90,11 +90,14 @@ class Captured:
         How long the captures last, s.
     notes : list of str
         What is not among them, in sentences.
+    partial : list of str
+        What was not read of the captures, in sentences.
     """
 
     flows: pl.DataFrame
     span_s: float
     notes: list[str]
+    partial: list[str]
 
     def __call__(self, circuits: Sequence[Circuit]) -> pl.DataFrame:
         """Flows of some circuits, by start."""
@@ -120,9 +123,10 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     MayflyError
         A capture that cannot be read, or none of whose hosts is in a circuit.
     """
-    from mayfly.limits import stopped_sentence
     from mayfly.workload.capture import flows_of_connections, hosts_of
     from mayfly.workload.connections import read_captures
+    from mayfly.workload.copies import copies_sentence
+    from mayfly.workload.partial import partial_sentences
 
     reading = read_captures(captures)
     frame = reading.connections
@@ -137,14 +141,7 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     wire = pl.col("opener_wire_bytes") + pl.col("responder_wire_bytes")
     inside = pl.col("_opener").is_not_null() & pl.col("_responder").is_not_null()
     outside = pl.col("_opener").is_null() & pl.col("_responder").is_null()
-    notes = [
-        note
-        for note in (
-            _left_out(frame, wire, outside, inside),
-            stopped_sentence(reading.counts, reading.counts["duration_s"]),
-        )
-        if note
-    ]
+    notes = [note for note in (_left_out(frame, wire, outside, inside), copies_sentence(reading.counts)) if note]
     own = frame.filter(~inside & ~outside)
     if own.height == 0:
         raise MayflyError(f"{told}: no connection of it is between a circuit of the tree and another host")
@@ -153,7 +150,7 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     flows = flows.with_columns(far.replace_strict(owners, return_dtype=pl.String).alias(CIRCUIT)).drop("connection_id")
     if flows.height == 0:
         raise MayflyError(f"{told}: no TCP connection with payload and no UDP flow to replay")
-    return Captured(flows, float(reading.counts["duration_s"]), notes)
+    return Captured(flows, float(reading.counts["duration_s"]), notes, partial_sentences(reading.counts))
 
 
 def _left_out(frame: pl.DataFrame, wire: pl.Expr, outside: pl.Expr, inside: pl.Expr) -> str | None:

@@ -7,8 +7,8 @@ The subset (documentation and examples of LibreQoS, version 2.0):
   to the node above. ``type``, ``id`` and ``name`` have no effect. Other keys are told and not used.
 - ``ShapedDevices.csv``: a line per device, with the columns ``Circuit ID``, ``Circuit Name``, ``Parent Node``,
   ``IPv4``, ``IPv6`` (addresses or networks, commas between them), ``Download Min Mbps``, ``Upload Min Mbps``,
-  ``Download Max Mbps``, ``Upload Max Mbps``; other columns have no effect. Devices of one circuit share its queue.
-  Without a parent it is at the top. Lines that begin with ``#`` are comments.
+  ``Download Max Mbps``, ``Upload Max Mbps`` (in version 1.2 without ``Mbps``); other columns have no effect. Devices of
+  one circuit share its queue. Without a parent it is at the top. Lines that begin with ``#`` are comments.
 
 The rate of a node is its bandwidth, for sure and at most. That of a circuit is its minimum for sure and its maximum at
 most.
@@ -50,6 +50,9 @@ COLUMNS = (
     "Download Max Mbps",
     "Upload Max Mbps",
 )
+
+_ALIASES = {column.removesuffix(" Mbps"): column for column in COLUMNS if column.endswith(" Mbps")}
+"""Heads of LibreQoS 1.2, which it still takes."""
 
 RATE_BOUNDS_MBPS = (0.001, 400_000.0)
 """Rates that a class may have, 10^6 bit/s."""
@@ -206,12 +209,18 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, dict[str, str]]]
                 continue
             if heads is None:
                 heads = [cell.strip() for cell in row]
+                heads = [head if (named := _ALIASES.get(head, head)) in heads else named for head in heads]
                 for column in COLUMNS:
                     if column not in heads:
                         near = did_you_mean(column, heads)
                         raise MayflyError(f"{path}: no column '{column}'{'; ' + near if near else ''}")
                 continue
-            cells = [cell.strip() for cell in row] + [""] * (len(heads) - len(row))
+            cells = [cell.strip() for cell in row]
+            # A spreadsheet writes commas behind the last cell.
+            if len(cells) < len(heads) or any(cells[len(heads) :]):
+                raise MayflyError(
+                    f"{path}: line {rows.line_num}: {len(cells)} cells, the header has {len(heads)}: must be as many"
+                )
             yield rows.line_num, dict(zip(heads, cells, strict=False))
     except (OSError, ValueError, csv.Error) as error:
         reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]

@@ -229,7 +229,7 @@ def tree_page(found: "TreeAnswer") -> str:
     told = found.summary
     body = [
         "<h1>A tree of shapers</h1>",
-        page.answer(said[:1], said[1:], more="More of the advice"),
+        page.answer([*found.leading(), *said[:1]], said[1:], more="More of the advice"),
         *(page.place_of(figure, leads=figure is ping) for figure in figures),
         page.told([f"{told['circuits']:,} circuits, {told['duration_s']:.0f} s", *told["notes"]]),
         *map(html, answer_tables(found)),

@@ -9,6 +9,7 @@ import polars as pl
 from mayfly.comparison.replay import Replay, replay_of, run_replay
 from mayfly.discipline_registry import parse
 from mayfly.engines import linux
+from mayfly.errors import MayflyError
 from mayfly.metrics.voice import call_row
 from mayfly.simulate.run import RunResult
 from mayfly.verify.outcome import Key, Outcome, key_of
@@ -16,6 +17,7 @@ from mayfly.verify.real import Ran
 from mayfly.verify.workloads import Workload
 from mayfly.workload.closed_loop import closed
 from mayfly.workload.connections import read_captures
+from mayfly.workload.partial import refuse_partial
 
 SITE = "10.2.0.0/16"
 """Of the clients."""
@@ -81,6 +83,8 @@ def predicted(
         For each seed, by discipline.
     """
     found = replay(workload, ran, how)
+    if found.partial is not None:
+        raise MayflyError(f"{ran.capture}: a verified capture must be whole: {found.partial}")
     connections = connections_of(workload, ran)
     chosen = [parse(name) for name in disciplines]
 
@@ -97,6 +101,7 @@ def predicted(
 def connections_of(workload: Workload, ran: Ran) -> dict[Key, list[int]]:
     """Connections of each step that ended: those that its client opened in its time; in order of their start."""
     reading = read_captures(ran.capture)
+    refuse_partial(reading.counts, str(ran.capture), "a verified capture")
     early_s = float(reading.counts["first_epoch_s"]) - ran.clock_s
     rows = reading.connections.filter(pl.col("protocol").is_in(["tcp", "udp"])).sort("start_s")
     opened: dict[str, list[tuple[float, int, str, int]]] = {}

@@ -5,6 +5,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import sys
 import threading
 import time
 import uuid
@@ -119,6 +120,10 @@ def run_within(beside: Beside, run: Callable[[Job, str], Done], job: Job, key: s
         done.set()
 
 
+_QUIET = "ignore::UserWarning:multiprocessing.resource_tracker"
+"""As for `python -W`: processes that multiprocessing starts are given it."""
+
+
 class Workers(Protocol):
     """Takes jobs and gives results in the order they end."""
 
@@ -209,6 +214,10 @@ class Local:
         self._pool = self._made()
 
     def _made(self) -> ProcessPoolExecutor:
+        # A command that a limit ends at once leaves its semaphores to the process of multiprocessing that clears them
+        # away: it need not complain of each.
+        if _QUIET not in sys.warnoptions:
+            sys.warnoptions.append(_QUIET)
         # Threads run here: a fork would copy their locks.
         return ProcessPoolExecutor(
             self.count, multiprocessing.get_context("spawn"), initializer=_start, initargs=(self._share(),)

@@ -9,18 +9,20 @@ form sends every packet when it was captured, as UDP, whatever becomes of the on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.workload.bursts import MOST_BURSTS, MOST_BYTES
-from mayfly.workload.capture import RTT_BOUNDS_S, Network, hosts_within, internal_hosts, opener_is_near
+from mayfly.workload.capture import RTT_BOUNDS_S, opener_is_near
 from mayfly.workload.captured_link import FULL, PACKET_BYTES, CapturedLink, captured_link
 from mayfly.workload.closed_loop import LASTED
 from mayfly.workload.connections import Reading, ReadOptions
 from mayfly.workload.lists import flow_list
-from mayfly.workload.scripts import DONE
+from mayfly.workload.sides import near_side
 
 MOST_TRAINS = MOST_BURSTS
 """Trains and packets read of a capture at most, those of the largest workload."""
@@ -72,10 +74,11 @@ def read_options(*, initial_window: int = 1, delayed_ack: bool = True) -> ReadOp
 
 def scripted_flows(
     reading: Reading,
-    networks: list[Network] | None = None,
+    networks: Sequence[str] | None = None,
     *,
     mss: int = 1460,
     rates_bps: dict[str, float] | None = None,
+    link: CapturedLink | None = None,
 ) -> pl.DataFrame:
     """Connections of a capture as application-limited TCP, its UDP flows packet by packet.
 
@@ -83,13 +86,15 @@ def scripted_flows(
     ----------
     reading : Reading
         Read with :func:`read_options`.
-    networks : list of ip_network, optional
-        Internal side; inferred by :func:`mayfly.workload.capture.internal_hosts` when None.
+    networks : sequence of str, optional
+        Internal side; found by :func:`mayfly.workload.sides.near_side` when None.
     mss : int
         Payload of a full packet of the replay, bytes.
     rates_bps : dict of float, optional
         Of the link that was captured, ``down`` and ``up``: what it did is then left out
         (:mod:`mayfly.workload.captured_link`), as far as the reading has volumes. Else as Chen 2012 has it.
+    link : CapturedLink, optional
+        The link of these rates, where it is known already.
 
     Returns
     -------
@@ -125,31 +130,66 @@ def scripted_flows(
     the queue at the time, though no less than the time since its side acknowledged what it answers, and a train that
     was slow while the link was full, or that lost packets, is not paced.
     """
+    return flows_and_asides(reading, networks, mss=mss, rates_bps=rates_bps, link=link)[0]
+
+
+def flows_and_asides(
+    reading: Reading,
+    networks: Sequence[str] | None,
+    *,
+    mss: int,
+    rates_bps: dict[str, float] | None,
+    link: CapturedLink | None = None,
+) -> tuple[pl.DataFrame, list[dict[str, int]]]:
+    """The flows of :func:`scripted_flows`, and how much of the connections is in none of them.
+
+    Parameters
+    ----------
+    reading, networks, mss, rates_bps, link
+        As there.
+
+    Returns
+    -------
+    polars.DataFrame
+        As there.
+    list of dict of int
+        TCP payload that is left out since nobody waits for it, and all of it, by ``down`` and ``up``, bytes.
+    """
     check_complete(reading)
-    link = None if rates_bps is None else captured_link(reading, near_hosts(reading, networks), rates_bps)
+    if rates_bps is None:
+        link = None
+    elif link is None:
+        link = captured_link(reading, near_hosts(reading, networks), rates_bps)
     known = with_paths(reading, networks, link)
     from_opener = pl.col("side") == "opener"
     up = pl.when(from_opener).then("opener_up").otherwise(~pl.col("opener_up"))
     trains = timed_trains(reading, mss=mss, link=link).join(known, on="connection_id", maintain_order="left")
     trains = trains.with_columns(direction=pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")))
-    step = pl.concat_str(
-        pl.when(pl.col("wait_ns") > 0).then(pl.format("wait {}ns | ", "wait_ns")).otherwise(pl.lit("")),
-        pl.format("{} {}", "direction", "bytes"),
-        pl.when(pl.col("pace_ns") > 0).then(pl.format(" pace {}ns", "pace_ns")).otherwise(pl.lit("")),
+    carried = reading.trains.join(known, on="connection_id", maintain_order="left").select(
+        "bytes", direction=pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down"))
+    )
+    # A flow with a script is over for others when its last train has come in, where the captured link is known.
+    last = pl.int_range(pl.len()) == pl.len() - 1
+    train = pl.struct(
+        (pl.col("direction") == "up").alias("up"),
+        pl.col("bytes").alias("size_bytes"),
+        "wait_ns",
+        "pace_ns",
+        pl.lit([], pl.List(pl.Int64)).alias("parts"),
+        pl.lit(False).alias("streams"),
+        (last if link is not None else pl.lit(False)).alias("done"),
     )
     asked_s = pl.col("first_data_s") - pl.col("rtt_s").fill_null(0.0)
     scripts = (
-        trains.with_columns(step=step, first_data_s="start_s")
+        trains.with_columns(first_data_s="start_s")
         .group_by("connection_id", maintain_order=True)
         .agg(
-            pl.col("step").str.join(" | ").alias("script"),
+            train.alias("script"),
             pl.col("side", "direction", "first_data_s").first(),
             pl.col("end_s").last().alias("last_data_s"),
         )
         .join(known.drop("opener_up"), on="connection_id", maintain_order="left")
     )
-    if link is not None:
-        scripts = scripts.with_columns(script=pl.col("script") + f" | {DONE}")
     first = pl.col("side") == "opener"
     tcp = scripts.select(
         "connection_id",
@@ -165,13 +205,17 @@ def scripted_flows(
     )
     if link is not None:
         tcp = tcp.with_columns((pl.col("last_data_s") - pl.col("start_s")).alias(LASTED)).drop("last_data_s")
-    return listed([tcp, datagrams(reading, known, "udp")], mss)
+    everything, kept = (
+        {way: int(rows.filter(direction=way)["bytes"].sum()) for way in ("down", "up")} for rows in (carried, trains)
+    )
+    left = {way: everything[way] - kept[way] for way in everything}
+    return listed([tcp, datagrams(reading, known, "udp")], mss), [left, everything]
 
 
-def near_hosts(reading: Reading, networks: list[Network] | None) -> frozenset[str]:
+def near_hosts(reading: Reading, networks: Sequence[str] | None) -> frozenset[str]:
     """Addresses on the near side of the link."""
     frame = reading.connections.filter(pl.col("protocol") != "icmp")
-    return frozenset(internal_hosts(frame) if networks is None else hosts_within(frame, networks))
+    return near_side(frame, networks).hosts
 
 
 def timed_trains(reading: Reading, *, mss: int = 1460, link: CapturedLink | None = None) -> pl.DataFrame:
@@ -342,7 +386,7 @@ def _without_flights(trains: pl.DataFrame, mss: int) -> pl.DataFrame:
     )
 
 
-def recorded_flows(reading: Reading, networks: list[Network] | None = None) -> pl.DataFrame:
+def recorded_flows(reading: Reading, networks: Sequence[str] | None = None) -> pl.DataFrame:
     """The packets of a capture at the times they were captured, as UDP.
 
     Parameters
@@ -374,40 +418,71 @@ def check_complete(reading: Reading) -> None:
             raise MayflyError(f"{name} = {kept + left_out}: must be at most {kept} to replay a capture by its {name}")
 
 
-def with_paths(reading: Reading, networks: list[Network] | None, link: CapturedLink | None = None) -> pl.DataFrame:
+def with_paths(reading: Reading, networks: Sequence[str] | None, link: CapturedLink | None = None) -> pl.DataFrame:
     """Ends, direction, beginning and round-trip times of each TCP connection and UDP flow; without a link's queue."""
     frame = reading.connections.filter(pl.col("protocol") != "icmp")
-    hosts = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
     measured = pl.col("rtt_s").is_between(*RTT_BOUNDS_S)
     parts = {f"to_{end}_s": pl.when(measured).then(f"handshake_to_{end}_s") for end in ENDS}
     known = frame.with_columns(rtt_s=pl.when(measured).then("rtt_s"), **parts)
     if link is not None:
-        for end in ENDS:
-            bases = link.bases.select(pl.col("address").alias(end), pl.col("base_s").alias(f"{end}_base_s"))
-            known = known.join(bases, on=end, how="left", maintain_order="left")
-        least_s = pl.col("opener_base_s") + pl.col("responder_base_s")
-        known = known.with_columns(rtt_s=pl.when(least_s.is_between(*RTT_BOUNDS_S)).then(least_s).otherwise("rtt_s"))
+        known = _without_queue(known, link)
     return known.select(
         *("connection_id", "protocol", *ENDS, "setup_s", pl.col("start_s").alias("begun_s")),
         pl.col("rtt_s").fill_null(pl.col("rtt_s").median()),
         *(pl.col(name).fill_null(pl.col(name).median()).fill_null(0.0) for name in parts),
-        opener_is_near(hosts).alias("opener_up"),
+        opener_is_near(near_side(frame, networks).hosts).alias("opener_up"),
     )
+
+
+def _without_queue(known: pl.DataFrame, link: CapturedLink) -> pl.DataFrame:
+    """Connections with the least round-trip times between their ends, where these are known."""
+    for end in ENDS:
+        bases = link.bases.select(pl.col("address").alias(end), pl.col("base_s").alias(f"{end}_base_s"))
+        known = known.join(bases, on=end, how="left", maintain_order="left")
+    least_s = pl.col("opener_base_s") + pl.col("responder_base_s")
+    return known.with_columns(rtt_s=pl.when(least_s.is_between(*RTT_BOUNDS_S)).then(least_s).otherwise("rtt_s"))
+
+
+def usual_rtt_s(reading: Reading, link: CapturedLink) -> float | None:
+    """Round-trip time of the path of probes, in whatever form a capture is replayed.
+
+    Parameters
+    ----------
+    reading : Reading
+    link : CapturedLink
+        The link that was captured, at the rates of the replay.
+
+    Returns
+    -------
+    float or None
+        Median over the TCP connections whose own is known, without the queue of the captured link, s. UDP tells no
+        round-trip times, and its look-ups, which go to a server nearby, would outvote the paths of transfers.
+    """
+    tcp = reading.connections.filter(pl.col("protocol") == "tcp")
+    measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
+    median = _without_queue(tcp.with_columns(rtt_s=measured), link)["rtt_s"].median()
+    return float(median) if isinstance(median, float) else None
 
 
 def datagrams(reading: Reading, known: pl.DataFrame, protocol: str | None) -> pl.DataFrame:
     """Flows of the captured packets, those of one protocol or all."""
     since_s = pl.col("time_s") - pl.col("time_s").first().over("connection_id", "side")
     length = (pl.col("wire_bytes") / pl.col("packets")).round().cast(pl.Int64).clip(UDP_HEADER_BYTES + 1, MOST_BYTES)
-    several = pl.when(pl.col("packets") > 1).then(pl.format("x{}/0", "packets")).otherwise(pl.lit(""))
     packets = reading.packets.join(known, on="connection_id", maintain_order="left")
     if protocol is not None:
         packets = packets.filter(protocol=protocol)
     flows = (
-        packets.with_columns(burst=pl.concat_str(pl.format("{}:{}", since_s.round(9), length), several))
+        packets.with_columns(
+            burst=pl.struct(
+                (since_s.round(9) * 1e9).round().cast(pl.Int64).alias("at_ns"),
+                pl.lit(0, pl.Int64).alias("gap_ns"),
+                pl.col("packets").cast(pl.Int64),
+                length.alias("packet_bytes"),
+            )
+        )
         .group_by("connection_id", "side", maintain_order=True)
         .agg(
-            pl.col("burst").str.join(" ").alias("bursts"),
+            pl.col("burst").alias("bursts"),
             pl.col("time_s").first().alias("start_s"),
             pl.col(*ENDS, "rtt_s", "opener_up").first(),
         )

@@ -5,10 +5,8 @@ expression over these rows. What a capture cannot tell (round-trip time of a con
 rate of a single datagram) is filled in by the rules stated at :func:`flows_of_capture`.
 """
 
-import ipaddress
 import os
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -17,30 +15,11 @@ from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import clock_jump_sentence as clock_jump_sentence
 from mayfly.workload.doubts import one_sided_sentence as one_sided_sentence
-from mayfly.workload.networks import Network as Network
-from mayfly.workload.networks import networks_of as networks_of
+from mayfly.workload.partial import refuse_partial
+from mayfly.workload.sides import near_side, sides_of
+from mayfly.workload.sides import networks_of as networks_of
 
 __all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
-
-PRIVATE = tuple(
-    ipaddress.ip_network(cidr)
-    for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10")
-)
-"""Networks of RFC 1918, RFC 4193 and link-local addresses."""
-
-NOBODY = tuple(
-    ipaddress.ip_network(cidr) for cidr in ("0.0.0.0/32", "224.0.0.0/4", "255.255.255.255/32", "::/128", "ff00::/8")
-)
-"""Addresses that tell nothing about the side of a host: unspecified, multicast, broadcast."""
-
-COVERED = 0.99
-"""Share of the connections that must touch a network for it to be the site."""
-
-SHORTEST = {4: 8, 6: 16}
-"""Shortest prefix that is still one site; a shorter one does not identify a site."""
-
-LONGEST = {4: 24, 6: 64}
-"""Longest prefix that is looked for: a site is at least one subnet."""
 
 SMALLEST_UDP_BYTES = 29
 """IPv4 and UDP header and one byte of payload."""
@@ -53,9 +32,6 @@ SINGLE_BPS = 1e6
 
 CLOCK_S = 1e-6
 """Shortest span between two packets, the resolution of most captures."""
-
-NETWORKS_TOLD = 4
-"""Networks that a refusal names."""
 
 RATE_BOUNDS_BPS = (1.0, 1e12)
 """Rates a flow list may hold, bit/s."""
@@ -72,7 +48,7 @@ def flows_of_capture(
         Capture, as for :func:`connections`.
     internal : list of str, optional
         CIDRs of the side behind the link (``10.0.0.0/8``, ``2001:db8::/32``). When not given, see
-        :func:`internal_hosts`.
+        :func:`mayfly.workload.sides.near_side`.
     max_flows : int
         As for :func:`connections`.
 
@@ -84,18 +60,20 @@ def flows_of_capture(
     Raises
     ------
     MayflyError
-        As :func:`connections`, or ``internal`` holds something else than a CIDR, or no host is in it; one line.
+        As :func:`connections`, or ``internal`` holds something else than a CIDR, or no host is in it, or a connection
+        was given up because ``max_flows`` or a limit of :data:`mayfly.limits.limits` was reached; one line.
     """
     networks = None if internal is None else networks_of(internal)
-    frame = connections(path, max_flows=max_flows)[0]
+    frame, counts = connections(path, max_flows=max_flows)
+    refuse_partial(counts, os.fspath(path), "a flow list", max_flows)
     if networks is not None:
-        hosts_of_site(frame, networks)
+        sides_of(frame, networks)
     return flows_of_connections(frame, networks)
 
 
 def flows_of_connections(
     frame: pl.DataFrame,
-    networks: list[Network] | None = None,
+    networks: Sequence[str] | None = None,
     *,
     from_zero: bool = True,
     near: Iterable[str] | None = None,
@@ -106,8 +84,8 @@ def flows_of_connections(
     ----------
     frame : polars.DataFrame, shape (n_connections, n_columns)
         As :func:`connections` returns it.
-    networks : list of ip_network, optional
-        Internal side; inferred by :func:`internal_hosts` when None.
+    networks : sequence of str, optional
+        CIDRs of the internal side; :func:`mayfly.workload.sides.near_side` finds it when None.
     from_zero : bool
         Whether the first flow starts at 0, or times are those of the connections.
     near : iterable of str, optional
@@ -133,7 +111,7 @@ def flows_of_connections(
     """
     frame = frame.filter(pl.col("protocol") != "icmp")
     if near is None:
-        near = internal_hosts(frame) if networks is None else hosts_within(frame, networks)
+        near = near_side(frame, networks).hosts
     measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
     known = frame.with_columns(measured.alias("rtt_s"))
     known = known.with_columns(pl.col("rtt_s").fill_null(pl.col("rtt_s").median()))
@@ -180,97 +158,6 @@ def direction_of(frame: pl.DataFrame, sender: str, receiver: str) -> pl.DataFram
     )
 
 
-def internal_hosts(frame: pl.DataFrame) -> list[str]:
-    """Addresses on the inner side of the link, inferred from a connection table.
-
-    The hosts of the site (:func:`site_of`) are internal. Where next to nothing crosses between them and others
-    (:data:`mayfly.workload.doubts.LEAST_CROSSING`), as in a capture inside a site, the side that opens connections is:
-    each address that opened more connections than it accepted.
-    """
-    return sorted(near_side(frame)[0])
-
-
-def near_side(frame: pl.DataFrame) -> tuple[frozenset[str], str]:
-    """The same, and how it was found: ``site``, or ``openers`` where no site tells."""
-    # Columns are arrays of numpy, which takes a while to import.
-    from mayfly.workload.columns import columns_of
-    from mayfly.workload.crossing import near_side_of
-
-    inside, how, _ = site_of(frame)
-    return near_side_of(columns_of(frame), frozenset(inside), how, _nobody(frame))[:2]
-
-
-def crossing_share(frame: pl.DataFrame, inside: Iterable[str]) -> float:
-    """Share of the bytes that crosses (:func:`mayfly.workload.crossing.crossing_share`)."""
-    from mayfly.workload.columns import columns_of
-    from mayfly.workload.crossing import crossing_share as of_columns
-
-    return of_columns(columns_of(frame), frozenset(inside), _nobody(frame))
-
-
-def _nobody(frame: pl.DataFrame) -> frozenset[str]:
-    return frozenset(host for host in hosts_of(frame) if within(host, NOBODY))
-
-
-def site_of(frame: pl.DataFrame) -> tuple[set[str], str, list[Network]]:
-    """Hosts of the site, how they were found, and its networks where these tell.
-
-    Private, unique local and link-local addresses are the site (``private``). Where there is none, it is the longest
-    prefix that at least 99 % of the connections touch (``network``), and where there is none either, the hosts that
-    opened more connections than they accepted (``openers``).
-    """
-    named = [host for host in hosts_of(frame) if not within(host, NOBODY)]
-    if private := {host for host in named if within(host, PRIVATE)}:
-        return private, "private", []
-    found = [network for version in (4, 6) if (network := _common_network(frame, version)) is not None]
-    versions = {ipaddress.ip_address(host).version for host in named}
-    if versions and {network.version for network in found} == versions:
-        return {host for host in named if within(host, found)}, "network", found
-    from mayfly.workload.columns import columns_of
-    from mayfly.workload.crossing import openers
-
-    return set(openers(columns_of(frame), _nobody(frame))), "openers", []
-
-
-def _common_network(frame: pl.DataFrame, version: int) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
-    """Longest prefix that nearly all connections of an IP version touch, or None."""
-    import numpy as np  # no other way to tell the sides needs it, and it takes a while to import
-
-    numbers = {
-        host: address
-        for host in hosts_of(frame)
-        if (address := ipaddress.ip_address(host)).version == version and not within(host, NOBODY)
-    }
-    pairs = frame.group_by("opener", "responder").agg(pl.len().alias("connections"))
-    pairs = pairs.filter(pl.col("opener").is_in(list(numbers)) & pl.col("responder").is_in(list(numbers)))
-    if not pairs.height:
-        return None
-    bits = 32 if version == 4 else 128
-    # The leading 64 bits are all that is looked at.
-    kept = min(bits, 64)
-    ends = [
-        np.array([int(numbers[host]) >> (bits - kept) for host in pairs[side]], dtype=np.uint64)
-        for side in ("opener", "responder")
-    ]
-    weights = pairs["connections"].to_numpy().astype(float)
-    prefix, length = 0, 0
-    while length < LONGEST[version]:
-        shift = np.uint64(kept - length - 1)
-        touched = {}
-        for child in (2 * prefix, 2 * prefix + 1):
-            touches = ((ends[0] >> shift) == child) | ((ends[1] >> shift) == child)
-            touched[child] = float(weights[touches].sum()) / float(weights.sum())
-        # Of two halves that all connections touch, the site is the one that opens more of them.
-        opened = {child: float(weights[(ends[0] >> shift) == child].sum()) for child in touched}
-        best = max(touched, key=lambda child: (touched[child] >= COVERED, opened[child]))
-        if touched[best] < COVERED:
-            break
-        prefix, length = best, length + 1
-    if length < SHORTEST[version]:
-        return None
-    return ipaddress.ip_network((prefix << (bits - length), length))
-
-
 def opener_is_near(hosts: Iterable[str]) -> pl.Expr:
     """Whether the opener of a connection is on the near side of the link, that of ``hosts``.
 
@@ -279,35 +166,6 @@ def opener_is_near(hosts: Iterable[str]) -> pl.Expr:
     inside = list(hosts)
     near = pl.col("opener").is_in(inside)
     return pl.when(near != pl.col("responder").is_in(inside)).then(near).otherwise(pl.lit(True))
-
-
-def hosts_within(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
-    """Addresses of a connection table inside any of ``networks``."""
-    networks = list(networks)
-    return [host for host in hosts_of(frame) if within(host, networks)]
-
-
-def hosts_of_site(frame: pl.DataFrame, networks: Iterable[Network]) -> list[str]:
-    """The same of networks that a user named.
-
-    Raises
-    ------
-    MayflyError
-        There are addresses, and none of them is inside.
-
-    Examples
-    --------
-    >>> frame = pl.DataFrame({"opener": ["10.1.2.3"], "responder": ["192.0.2.1"]})
-    >>> hosts_of_site(frame, networks_of(["10.9.0.0/16"]))
-    Traceback (most recent call last):
-    mayfly.errors.MayflyError: internal = 10.9.0.0/16: no host is in it; seen are 10.1.2.0/24, 192.0.2.0/24
-    """
-    networks = list(networks)
-    found = hosts_within(frame, networks)
-    if frame.height and not found:
-        named = ", ".join(map(str, networks)) or "nothing"
-        raise MayflyError(f"internal = {named}: no host is in it; seen are {', '.join(networks_seen(frame))}")
-    return found
 
 
 LONGEST_S = 2 * 365.25 * 86_400
@@ -320,7 +178,7 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -
     Parameters
     ----------
     flows : polars.DataFrame, shape (n_flows, n_columns)
-        Of a capture.
+        Of a capture, or its connections: ``start_s``.
     source : str
         What the message calls it.
     lasted_s : float
@@ -331,11 +189,40 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -
     MayflyError
         They span more than :data:`LONGEST_S`.
     """
-    starts = flows["start_s"].sort()
+    starts = flows["start_s"].drop_nulls().sort()
     span_s = max(float(starts[-1] - starts[0]) if len(starts) else 0.0, lasted_s)
     # What comes after the last start is as long again at most.
-    if 2 * span_s <= LONGEST_S:
-        return
+    if 2 * span_s > LONGEST_S:
+        raise MayflyError(f"{_clock_jump(starts, source, span_s)}, or scale it with --load")
+
+
+LISTED_S = 1e9
+"""Latest start of a flow list."""
+
+
+def refuse_beyond_a_list(flows: pl.DataFrame, source: str) -> None:
+    """Refuse flows that span decades, which no flow list holds and no load scales.
+
+    Parameters
+    ----------
+    flows : polars.DataFrame, shape (n_flows, n_columns)
+        Of a capture, or its connections: ``start_s``.
+    source : str
+        What the message calls it.
+
+    Raises
+    ------
+    MayflyError
+        They span more than :data:`LISTED_S`.
+    """
+    starts = flows["start_s"].drop_nulls().sort()
+    span_s = float(starts[-1] - starts[0]) if len(starts) else 0.0
+    if span_s > LISTED_S:
+        raise MayflyError(_clock_jump(starts, source, span_s))
+
+
+def _clock_jump(starts: pl.Series, source: str, span_s: float) -> str:
+    """What is wrong with flows that span years, and where to cut them; ``starts`` are sorted."""
     gaps = starts.diff().drop_nulls()
     years = 365.25 * 86_400
     without, cut = "", "cut it"
@@ -343,49 +230,12 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -
     if len(gaps) and (longest := gaps.arg_max()) is not None and gaps[longest] > 0:
         without = f", {gaps[longest] / years:.1f} of them without any"
         cut = f"cut it after {starts[longest]:,.0f} s"
-    raise MayflyError(
+    return (
         f"{source}: its flows span {span_s / years:.1f} years{without}: two captures in one file, or a clock that "
-        f"jumped; {cut} (editcap -A and -B), or scale it with --load"
+        f"jumped; {cut} (editcap -A and -B)"
     )
-
-
-def networks_seen(frame: pl.DataFrame) -> list[str]:
-    """The four networks of the size of a subnet with the most connections, and how many more there are.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame, shape (n_connections, n_columns)
-        Connections.
-
-    Returns
-    -------
-    list of str
-        CIDRs of 24 bits (IPv6: 64), the busiest first; multicast, broadcast and unspecified addresses are left out.
-    """
-    ends = pl.concat([frame["opener"], frame["responder"].alias("opener")]).value_counts()
-    counts: dict[str, int] = {}
-    for host, count in ends.iter_rows():
-        if not within(host, NOBODY):
-            prefix = 24 if ipaddress.ip_address(host).version == 4 else 64
-            network = str(ipaddress.ip_network(f"{host}/{prefix}", strict=False))
-            counts[network] = counts.get(network, 0) + count
-    ordered = sorted(counts, key=lambda network: (-counts[network], network))
-    more = len(ordered) - NETWORKS_TOLD
-    return ordered[:NETWORKS_TOLD] + ([f"{more:,} more"] if more > 0 else [])
 
 
 def hosts_of(frame: pl.DataFrame) -> list[str]:
     """Every address of a connection table, once."""
     return pl.concat([frame["opener"], frame["responder"].alias("opener")]).unique().sort().to_list()
-
-
-def within(host: str, networks: Iterable[Network]) -> bool:
-    """Whether an address lies inside any of ``networks``."""
-    address = _address(host)
-    return any(address in network for network in networks)
-
-
-@lru_cache(maxsize=1 << 14)
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """The same hosts are looked for in the networks of a site and in those of nobody, for each table anew."""
-    return ipaddress.ip_address(host)

@@ -62,11 +62,12 @@ class Host:
 
 @dataclass(frozen=True)
 class Bursts:
-    """A column of UDP bursts, checked as a whole by :mod:`mayfly.workload.bursts`; absent where no flow has any."""
+    """A column of UDP bursts, text or lists of structs, which :mod:`mayfly.workload.bursts` checks."""
 
     meaning: str
     type = "string"
     unit = ""
+    taken = (pl.String, pl.List)
 
     def domain(self) -> str:
         """Say the rule, for messages."""
@@ -88,11 +89,12 @@ class Label:
 
 @dataclass(frozen=True)
 class Script:
-    """A column of scripts, read by :mod:`mayfly.workload.scripts`; absent where no flow has any."""
+    """A column of scripts, text or lists of structs, which :mod:`mayfly.workload.scripts` checks."""
 
     meaning: str
     type = "string"
     unit = ""
+    taken = (pl.String, pl.List)
 
     def domain(self) -> str:
         """Say the rule, for messages."""
@@ -106,6 +108,7 @@ class Application:
     meaning: str
     type = "string"
     unit = ""
+    taken = (pl.String,)
 
     def domain(self) -> str:
         """Say the rule, for messages."""
@@ -125,7 +128,7 @@ def checked(raw: pl.Series, column: Kind, source: str) -> pl.Series:
     elif isinstance(column, Number) and (raw.dtype.is_numeric() or raw.dtype == pl.String):
         values = numbers(raw, column.dtype)
         good = values.is_between(column.low, column.high)
-    elif raw.dtype == pl.String and isinstance(column, Bursts | Script | Application):
+    elif isinstance(raw.dtype, column.taken if isinstance(column, Bursts | Script | Application) else ()):
         return raw
     elif raw.dtype == pl.String:
         # Numbers, bursts, scripts and applications are done with above.
@@ -185,4 +188,7 @@ def is_whole(host: pl.Series) -> bool:
 def refuse(name: str, wrong: pl.Series, values: pl.Series, bound: str, source: str) -> None:
     """Raise for the value in the first row where ``wrong`` is true."""
     row = wrong.arg_max() or 0
-    raise MayflyError(f"{source}: row {row + 1}: {name} = {printable(values[row])}: must be {bound}")
+    shown = values[row : row + 1]
+    if isinstance(values.dtype, pl.List):
+        shown = (scripts if name == "script" else bursts).written(shown)
+    raise MayflyError(f"{source}: row {row + 1}: {name} = {printable(shown.item())}: must be {bound}")

@@ -22,8 +22,9 @@ from mayfly.tables import Column, Table, native
 from mayfly.text.files import complete, first_line
 from mayfly.text.parquet import read_parquet, read_parquet_metadata
 from mayfly.text.readable import printable
-from mayfly.workload.left_out import SKIPPED as SKIPPED
-from mayfly.workload.left_out import why_nothing as why_nothing
+from mayfly.workload.doubts import SKIPPED as SKIPPED
+from mayfly.workload.doubts import why_no_flow as why_no_flow
+from mayfly.workload.doubts import why_nothing as why_nothing
 from mayfly.workload.reading import MOST_VOLUMES as MOST_VOLUMES
 from mayfly.workload.reading import ReadOptions as ReadOptions
 
@@ -126,7 +127,9 @@ def connections(
     paths : path or sequence of paths
         As for :func:`read_captures`.
     max_flows : int
-        Connections held at once, at least 1; beyond, the one silent for longest is given up and counted.
+        Connections that are open at once, at least 1; beyond, the one silent for longest is given up and counted in
+        ``evicted``. One that both ends closed, that was reset, or that is silent for 120 s does not count: of those
+        there may be as many as memory holds (1 kB each, :data:`mayfly.limits.limits`).
 
     Returns
     -------
@@ -134,13 +137,16 @@ def connections(
         ``connection_id`` and :data:`COLUMNS`, in the order of first packets. Times are seconds since the first packet
         of the file, null where nothing was seen; ``docs/tables.md`` explains each column.
     counts : dict
-        ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``fragments`` (of ``decoded``, those other than
-        the first); ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
+        ``packets`` = ``decoded`` + the sum of ``skipped`` (by reason); ``copies`` (packets that repeat one before; if
+        left out, they are in ``skipped`` as ``duplicate``); ``fragments`` (of ``decoded``, those other than the first);
+        ``tunnelled`` (packets inside tunnels, by kind); ``late`` (packets beyond the reordering window);
         ``evicted`` connections; ``unanswered`` (of these ``connections`` in which one end never sent a packet, their
         ``packets`` and ``bytes``); ``trains_left_out``, ``packets_left_out``, ``volumes_left_out`` (packets),
-        ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``taps`` (``file``,
-        ``interface``, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first file's, ``bound_s`` of
-        the error, packets in ``common``); ``truncated`` (a file ends inside a record);
+        ``volume_width_s``; ``link_types`` (packets of those that are not decoded, by number); ``other_protocols``
+        (``packets`` and ``bytes`` of IP protocols that are not decoded, by number); ``taps`` (``file``,
+        ``interface``, ``name`` or None, ``packets``, ``duplicates`` of each); ``clocks`` (``ahead_s`` of the first
+        file's, ``bound_s`` of the error, packets in ``common``); ``truncated`` (a file ends inside a record);
+        ``nanoseconds`` (a pcap file of microseconds has nanoseconds, and was read so);
         ``stopped`` (None, or where a limit of :mod:`mayfly.limits` ended the reading: ``at``, ``packets``,
         ``connections``, ``more``); ``duration_s``;
         ``first_epoch_s`` (s since 1970, None without packets).

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from mayfly.arrays import number
@@ -188,7 +187,9 @@ def flow_list(frame: pl.DataFrame, *, mss: int = 1460, source: str = "flow list"
         ``flow_id, start_s, src, dst, direction, protocol, size_bytes, rtt_s, opened_by, packet_bytes, rate_bps,
         group, stage, after`` sorted by ``start_s``, then ``flow_id``. Defaults are filled in; ``rtt_s``,
         ``packet_bytes``, ``rate_bps``, ``group``, ``stage`` and ``after`` stay null where not
-        given. ``src`` and ``dst`` are int64 when every end point is a whole number, else both are strings.
+        given. ``src`` and ``dst`` are int64 when every end point is a whole number, else both are strings. Scripts and
+        bursts, given as text or not, are lists of structs (:data:`mayfly.workload.scripts.SCRIPT`,
+        :data:`mayfly.workload.bursts.BURSTS`).
 
     Raises
     ------
@@ -232,7 +233,7 @@ def write_flows(flows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     flows : polars.DataFrame
-        A flow list; written as it is.
+        A flow list; scripts and bursts are written as text.
     path : path
         Ends in ``.csv``, ``.csv.gz`` or ``.parquet``, which chooses the format.
 
@@ -256,12 +257,39 @@ def write_flows(flows: pl.DataFrame, path: str | os.PathLike[str]) -> None:
     ending = next((ending for ending in endings if path.name.lower().endswith(ending)), None)
     if ending is None:
         raise MayflyError(f"{source}: the name must end in {' or '.join(endings)}")
+    flows = in_text(flows)
     with when_complete(path) as partial:
         if ending == ".parquet":
             flows.write_parquet(partial, metadata=FLOW_LIST.metadata())
         else:
             compression: Literal["gzip", "uncompressed"] = "gzip" if ending == ".csv.gz" else "uncompressed"
             flows.write_csv(partial, compression=compression, check_extension=False)
+
+
+def in_text(table: pl.DataFrame) -> pl.DataFrame:
+    """A flow list, or records of its flows, as files have it: scripts and bursts are text.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+
+    Returns
+    -------
+    polars.DataFrame
+        The same where it has no such columns.
+
+    Examples
+    --------
+    >>> flows = flow_list(pl.DataFrame({"start_s": [0.0], "script": ["up 400|down 9000"]}))
+    >>> in_text(flows)["script"].item()
+    'up 400 | down 9000'
+    """
+    writers = {"script": scripts.written, "bursts": bursts.written}
+    return table.with_columns(
+        writers[name](table[name])
+        for name in writers
+        if name in table.columns and isinstance(table.schema[name], pl.List)
+    )
 
 
 def csv_table(path: Path, source: str) -> pl.DataFrame:
@@ -315,17 +343,17 @@ def check_names(frame: pl.DataFrame, source: str) -> None:
 def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None:
     """Fill in size, packet length and mean rate of the flows that send in bursts; refuse a size that is another."""
     try:
-        found = bursts.volumes(columns["bursts"])
+        found = bursts.checked(columns["bursts"])
     except MayflyError as error:
         raise MayflyError(f"{source}: {error}") from None
-    rate_bps = found["wire_bytes"] * 8 / pl.Series(np.maximum(found["end_s"].to_numpy(), 1e-6))
+    given_bursts, columns["bursts"] = columns["bursts"], found["bursts"]
+    rate_bps = found["wire_bytes"] * 8 / found["end_s"].clip(1e-6)
     own = {"size_bytes": found["size_bytes"], "packet_bytes": found["packet_bytes"]}
     own["rate_bps"] = rate_bps.clip(1.0, 1e12)
     for name, values in own.items():
         column = COLUMNS[name]
         assert isinstance(column, Number)
-        dtype = column.dtype
-        filled = pl.repeat(None, height, dtype=dtype, eager=True).scatter(found["row"], values.cast(dtype)).alias(name)
+        filled = values.cast(column.dtype).alias(name)
         given = columns.get(name, filled)
         if name == "size_bytes" and (given != filled).any():
             refuse(name, (given != filled).fill_null(False), given, "the payload of its bursts", source)
@@ -334,24 +362,25 @@ def with_bursts(columns: dict[str, pl.Series], height: int, source: str) -> None
         refuse("size_bytes", wrong.fill_null(False), columns["size_bytes"], COLUMNS["size_bytes"].domain(), source)
     udp = columns.get("protocol", pl.repeat(None, height, dtype=pl.String, eager=True)) == "udp"
     if (wrong := columns["bursts"].is_not_null() & ~udp.fill_null(False)).any():
-        refuse("bursts", wrong, columns["bursts"], "empty unless protocol is udp", source)
+        refuse("bursts", wrong, given_bursts, "empty unless protocol is udp", source)
 
 
 def with_scripts(columns: dict[str, pl.Series], height: int, source: str) -> None:
     """Fill in the size of scripted flows and who opens them: the end that sends first where the list does not say."""
     try:
-        sizes, firsts = scripts.volumes(columns["script"])
+        found = scripts.checked(columns["script"])
     except MayflyError as error:
         raise MayflyError(f"{source}: {error}") from None
+    given_scripts, columns["script"], sizes = columns["script"], found["script"], found["size_bytes"]
     nothing = pl.repeat(None, height, dtype=pl.String, eager=True)
     scripted, udp = sizes.is_not_null(), (columns.get("protocol", nothing) == "udp").fill_null(False)
     if (wrong := scripted & udp).any():
-        refuse("script", wrong, columns["script"], "empty unless protocol is tcp", source)
+        refuse("script", wrong, given_scripts, "empty unless protocol is tcp", source)
     given = columns.get("size_bytes", sizes.clear(height))
     if (wrong := (given != sizes).fill_null(False)).any():
         refuse("size_bytes", wrong, given, "the payload of its script, or empty", source)
     columns["size_bytes"] = sizes.zip_with(scripted, given).alias("size_bytes")
-    sends = firsts == columns.get("direction", nothing).fill_null("down")
+    sends = found["up"] == (columns.get("direction", nothing).fill_null("down") == "up")
     opener = pl.select(pl.when(sends).then(pl.lit("sender")).when(~sends).then(pl.lit("receiver"))).to_series()
     given = columns.get("opened_by", nothing)
     if (wrong := ((given == "sender") & (opener == "receiver")).fill_null(False)).any():

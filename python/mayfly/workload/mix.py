@@ -192,9 +192,7 @@ def offered(
         endless |= pl.col("application").is_not_null()
     lasts_s = (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
     if "bursts" in flows.columns:
-        own = pl.DataFrame({"row": pl.int_range(flows.height, dtype=pl.UInt32, eager=True)}).join(
-            bursts.volumes(flows["bursts"]), on="row", how="left", maintain_order="left"
-        )
+        own = bursts.checked(flows["bursts"])
         flows = flows.with_columns(own["wire_bytes"], own["end_s"])
         wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
     counted = flows.filter(~endless).select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s)
@@ -210,13 +208,13 @@ def offered(
     return answer
 
 
-def _both_ways_of_scripts(counted: pl.DataFrame, written: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
-    """Scripted flows as what they bring in either direction: a row for each that has some."""
-    wires = scripts.wire_bytes(written, mss, header_bytes)
-    parts = [counted.filter(written.is_null())]
-    for way, wire in wires.items():
-        own = counted.with_columns(direction=pl.lit(way), wire=wire.cast(counted.schema["wire"]))
-        parts.append(own.filter(written.is_not_null() & (wire > 0)))
+def _both_ways_of_scripts(counted: pl.DataFrame, listed: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
+    """A row for each direction in which a scripted flow brings some bytes."""
+    wires = scripts.wire_bytes(listed, mss, header_bytes)
+    parts = [counted.filter(listed.is_null())]
+    for wire in wires.iter_columns():
+        own = counted.with_columns(direction=pl.lit(wire.name), wire=wire.cast(counted.schema["wire"]))
+        parts.append(own.filter(listed.is_not_null() & (wire > 0)))
     return pl.concat(parts)
 
 

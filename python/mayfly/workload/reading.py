@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +12,46 @@ from mayfly.errors import MayflyError
 from mayfly.limits import READING, limits
 
 MAX_ROWS = 2**32 - 2
+
+DUPLICATES = ("auto", "keep", "leave-out", "taps", "all")
+"""What may become of copies."""
+
+ASKED = DUPLICATES[:3]
+"""Of these, what a command may be asked for."""
+
+_COPIES: ContextVar[str] = ContextVar("copies", default="auto")
+
+
+@contextmanager
+def copies_as(rule: str | None) -> Iterator[None]:
+    """Read captures within the block with this rule for copies, where :class:`ReadOptions` names none.
+
+    Parameters
+    ----------
+    rule : str, optional
+        ``auto``, ``keep`` or ``leave-out``; ``auto`` when absent.
+
+    Raises
+    ------
+    MayflyError
+        Another word.
+
+    Examples
+    --------
+    >>> with copies_as("keep"):
+    ...     ReadOptions().for_files(["a.pcap"])["duplicates"]
+    'keep'
+    >>> ReadOptions().for_files(["a.pcap"])["duplicates"]
+    'auto'
+    """
+    if rule not in (None, *ASKED):
+        raise MayflyError(f"--duplicates {rule}: must be auto, keep or leave-out")
+    before = _COPIES.set(rule or "auto")
+    try:
+        yield
+    finally:
+        _COPIES.reset(before)
+
 
 MOST_VOLUMES = 1 << 20
 """Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
@@ -22,17 +64,25 @@ class ReadOptions:
     Parameters
     ----------
     max_flows : int
-        Connections held at once, 1 to 2^32 - 2; beyond, the one silent for longest is given up and counted.
+        Connections that are open at once, 1 to 2^32 - 2; beyond, the one silent for longest is given up and counted.
+        One that both ends closed, that was reset, whose ports were used again, or that is silent for 120 s does not
+        count.
+    max_held : int
+        Connections held at once, whether they are open or not, 1 to 2^32 - 2; beyond, as before. Each takes about 1 kB.
+        Without a bound here the memory of :data:`mayfly.limits.limits` is one, where that is set.
     tunnels : bool
         The packet inside GRE, VXLAN, Geneve, GTP-U or IP in IP counts instead of the one outside.
     window_s : float, optional
         Packets are put into the order of time, each file being out of it by at most this, 0 to 60 s. None: 10 ms for
         several files, and the order of the file for one.
     duplicates : str, optional
-        Packets left out as copies: ``keep`` for none, ``taps`` for those another interface or file captured, ``all``
-        for those the same one did, too. None: ``taps`` for several files, ``keep`` for one.
+        Packets left out as copies of packets before: ``keep`` for none; ``leave-out`` for all that another interface or
+        link header captured, or the same one at once; ``auto`` for these where they are more than a fifth of the
+        packets; ``taps`` for those another interface or file captured; ``all`` for every equal one. They are counted in
+        any case. None: as :func:`copies_as` says, else ``auto``, and ``taps`` for files that are merged.
     duplicate_s : float
-        Copies are no further apart, 0 to 60 s. Below the least retransmission timeout in use, 0.2 s.
+        With ``taps`` and ``all``: copies are no further apart, 0 to 60 s. Below the least retransmission timeout in
+        use, 0.2 s.
     clocks : bool, optional
         Offsets between the clocks of several files are estimated, in a pass of its own, and corrected. None: where
         there are several and none is the standard input.
@@ -62,6 +112,7 @@ class ReadOptions:
     """
 
     max_flows: int = 1_000_000
+    max_held: int = MAX_ROWS
     tunnels: bool = False
     window_s: float | None = None
     duplicates: str | None = None
@@ -77,6 +128,7 @@ class ReadOptions:
     def __post_init__(self) -> None:
         bounds = {
             "max_flows": (1, MAX_ROWS),
+            "max_held": (1, MAX_ROWS),
             "window_s": (0, 60),
             "duplicate_s": (0, 60),
             "max_trains": (0, MAX_ROWS),
@@ -88,23 +140,26 @@ class ReadOptions:
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
                 raise MayflyError(f"{name} = {value}: must be {least} to {most}")
-        if self.duplicates not in (None, "keep", "taps", "all"):
-            raise MayflyError(f"duplicates = {self.duplicates!r}: must be keep, taps or all")
+        if self.duplicates not in (None, *DUPLICATES):
+            raise MayflyError(f"duplicates = {self.duplicates!r}: must be auto, keep, leave-out, taps or all")
 
     def for_files(self, paths: Sequence[str]) -> dict[str, Any]:
         """What ``mayfly._native.read_capture`` takes, with the defaults for that many files."""
         several = len(paths) > 1
         window_s = (0.01 if several else 0.0) if self.window_s is None else self.window_s
-        duplicates = ("taps" if several else "keep") if self.duplicates is None else self.duplicates
+        duplicates = _COPIES.get() if self.duplicates is None else self.duplicates
         clocks = (several and "-" not in paths) if self.clocks is None else self.clocks
         return {
             "max_flows": self.max_flows,
+            "max_held": self.max_held,
             "tunnels": self.tunnels,
             "window_ns": round(window_s * 1e9),
             "duplicates": duplicates,
             "duplicate_ns": round(self.duplicate_s * 1e9),
             "clocks": clocks,
-            "series": several and (self.window_s, self.duplicates, self.clocks) == (None, None, None),
+            "series": several
+            and self.duplicates not in ("taps", "all")
+            and (self.window_s, self.clocks) == (None, None),
             "max_trains": self.max_trains,
             "pauses": self.pauses,
             "max_packets": self.max_packets,
@@ -141,8 +196,19 @@ def most_hosts() -> int | None:
     return max(int(HOSTS_SHARE * limits.memory_bytes / HOST_BYTES), 1_000)
 
 
-def most_connections(most: int = ReadOptions.max_flows, within_bytes: float | None = None) -> int:
-    """Connections that may be held at once within what reading may take of the memory of a command.
+def most_open() -> int:
+    """Connections that may be open at once where :func:`most_connections` bounds all that are held.
+
+    Examples
+    --------
+    >>> most_open() == ReadOptions.max_flows  # nothing else is a bound
+    True
+    """
+    return ReadOptions.max_flows if limits.memory_bytes is None else MAX_ROWS
+
+
+def most_connections(most: int = MAX_ROWS, within_bytes: float | None = None) -> int:
+    """Connections that may be held at once, open or not, within what reading may take of the memory of a command.
 
     Parameters
     ----------

@@ -19,19 +19,20 @@ the last train has come in, as a user waits who does not see how a connection en
 A wait counts from the last byte of the train before at the end that answers; between two trains of one end, from the
 last acknowledgement of the first; before the first train, from the connection being set up. Source: Chen 2012, 9.2,
 which takes connections apart into trains, warm-up (waits), theoretical times and pacing.
+
+This is the text, which files have. In memory the column is a list of trains (`SCRIPT`); ``crates/workload`` reads,
+checks and writes both.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import polars as pl
 
-from mayfly.arrays import Integers
+from mayfly import _native
 from mayfly.errors import MayflyError
 
 EXPECTED = "trains and waits such as `up 400 | wait 20ms | down 14600 pace 1ms`"
@@ -42,15 +43,20 @@ MOST_BYTES = 2**40
 LONGEST_S = 86_400.0
 """Longest wait or time between two packets, s: a day."""
 
-DONE = "done"
-"""The last part of a script whose flow is over for others with its last train."""
-
-_UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-_TIME = r"(\d{1,14}(?:\.\d{1,9})?)\s*(ns|us|ms|s)"
-_TRAIN = re.compile(
-    rf"(up|down)\s+(\d{{1,13}})(?:\s+(parts|streams)\s+(\d{{1,13}}(?:,\d{{1,13}})*))?(?:\s+pace\s+{_TIME})?", re.ASCII
+SCRIPT = pl.List(
+    pl.Struct(
+        {
+            "up": pl.Boolean,
+            "size_bytes": pl.Int64,
+            "wait_ns": pl.Int64,
+            "pace_ns": pl.Int64,
+            "parts": pl.List(pl.Int64),
+            "streams": pl.Boolean,
+            "done": pl.Boolean,
+        }
+    )
 )
-_WAIT = re.compile(rf"wait\s+{_TIME}", re.ASCII)
+"""Type of the column in memory: the trains of each flow in turn, with the fields of :class:`Train`."""
 
 
 @dataclass(frozen=True)
@@ -59,15 +65,15 @@ class Train:
 
     Parameters
     ----------
-    direction : str
-        ``up`` or ``down``, as in a flow list.
+    up : bool
+        Whether it goes up, as a direction of a flow list.
     size_bytes : int
         Payload, bytes.
     wait_ns : int
         Think time before it, ns.
     pace_ns : int
         Time between its packets, ns; 0 sends what the window allows.
-    parts : tuple of int
+    parts : sequence of int
         Bytes up to the end of each part, 1 to `size_bytes`, in any order.
     streams : bool
         Whether each part is a stream of its own; then they are in order, and the last one ends the train.
@@ -75,7 +81,7 @@ class Train:
         Of the last train: the flow counts as over for others when it has come in.
     """
 
-    direction: str
+    up: bool
     size_bytes: int
     wait_ns: int = 0
     pace_ns: int = 0
@@ -84,230 +90,143 @@ class Train:
     done: bool = False
 
 
-def parsed(text: str) -> list[Train]:
-    """Read a script.
+def column(scripts: Iterable[Iterable[Train] | None]) -> pl.Series:
+    """Scripts as a column of a flow list.
 
     Parameters
     ----------
-    text : str
-        As above.
+    scripts : iterable of iterable of Train, shape (n_flows,)
+        None for a flow without one.
 
     Returns
     -------
-    list of Train
-        In turn; at least one.
+    polars.Series of SCRIPT, shape (n_flows,)
+
+    Examples
+    --------
+    >>> column([None, [Train(True, 400), Train(False, 9000, wait_ns=20_000_000)]]).list.len().to_list()
+    [None, 2]
+    """
+    rows = [None if trains is None else [vars(train) for train in trains] for trains in scripts]
+    return pl.Series("script", rows, dtype=SCRIPT)
+
+
+def trains(row: Iterable[dict[str, Any]]) -> list[Train]:
+    """The trains of a cell of such a column, which polars gives as a list of mappings."""
+    return [Train(**train | {"parts": tuple(train["parts"])}) for train in row]
+
+
+def checked(scripts: pl.Series) -> pl.DataFrame:
+    """Read or check scripts.
+
+    Parameters
+    ----------
+    scripts : polars.Series of str or SCRIPT, shape (n_flows,)
+        Null for a flow without one.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_flows, 3)
+        ``script``, of type `SCRIPT`; ``size_bytes``, payload of all trains; ``up``, whether the first one goes up; null
+        without script.
 
     Raises
     ------
     MayflyError
-        A part that is none, a value out of its bounds, or a wait that no train follows.
+        The first script that is none, with its row, from 1: a part of another form, a value out of its bounds, a wait
+        that no train follows, or structs of other fields.
 
     Examples
     --------
-    >>> parsed("up 400 | wait 20ms | down 14600 pace 1ms")[1]
-    Train(direction='down', size_bytes=14600, wait_ns=20000000, pace_ns=1000000, parts=(), streams=False, done=False)
-    >>> parsed("up 400 | pause 1s")
+    >>> checked(pl.Series(["up 400 | wait 20ms | down 14600 pace 1ms"]))["size_bytes"].item()
+    15000
+    >>> checked(pl.Series(["up 400 | pause 1s"]))
     Traceback (most recent call last):
-    mayfly.errors.MayflyError: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams ...
+    mayfly.errors.MayflyError: row 1: script: 'pause 1s': must be `up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES...
     """
-    trains, wait_ns = [], None
-    told = [part.strip() for part in text.split("|")]
-    done = len(told) > 1 and told[-1] == DONE
-    for part in told[:-1] if done else told:
-        if found := _WAIT.fullmatch(part):
-            if wait_ns is not None:
-                raise MayflyError(f"{_short(part)}: must not follow another wait")
-            wait_ns = _ns(part, *found.groups())
-        elif found := _TRAIN.fullmatch(part):
-            size_bytes = int(found[2])
-            if not 1 <= size_bytes <= MOST_BYTES:
-                raise MayflyError(f"{_short(part)}: must be from 1 to 2^40 bytes")
-            ends = tuple(int(end) for end in (found[4] or "").split(",") if end)
-            if streams := found[3] == "streams":
-                ends = _stream_ends(part, ends, size_bytes, found[5] is not None)
-            if wrong := [end for end in ends if not 1 <= end <= size_bytes]:
-                raise MayflyError(f"{_short(part)}: part {wrong[0]}: must be from 1 to {size_bytes} bytes")
-            pace_ns = _ns(part, found[5], found[6]) if found[5] else 0
-            trains.append(Train(found[1], size_bytes, wait_ns or 0, pace_ns, ends, streams))
-            wait_ns = None
-        else:
-            bound = "`up BYTES [parts BYTES,...] [pace TIME]`, `up BYTES streams BYTES,...`, or `down`, or `wait TIME`"
-            raise MayflyError(f"{_short(part)}: must be {bound}")
-    if wait_ns is not None:
-        raise MayflyError(f"{_short(part)}: must come before a train")
-    if sum(train.size_bytes for train in trains) > MOST_BYTES:
-        raise MayflyError(f"{_short(text)}: must be at most 2^40 bytes in all")
-    return [*trains[:-1], replace(trains[-1], done=True)] if done else trains
+    scripts = typed(scripts, SCRIPT)
+    read = _native.parse_scripts if scripts.dtype == pl.String else _native.check_scripts
+    try:
+        return pl.DataFrame(read(scripts.to_frame()))
+    except ValueError as error:
+        row, part, bound = error.args
+        raise MayflyError(f"row {row + 1}: script: {_short(part)}: {bound}") from None
+    except TypeError as error:
+        raise MayflyError(f"script: {error}") from None
 
 
-def _stream_ends(part: str, sizes: tuple[int, ...], size_bytes: int, paced: bool) -> tuple[int, ...]:
-    """Where streams of ``sizes`` end that make up a train of ``size_bytes``."""
-    if paced:
-        raise MayflyError(f"{_short(part)}: must be without pace: its streams share the connection")
-    if min(sizes) < 1 or sum(sizes) != size_bytes:
-        raise MayflyError(f"{_short(part)}: streams: must be of 1 byte or more, {size_bytes} bytes in all")
-    return tuple(accumulate(sizes))
-
-
-def _ns(part: str, number: str, unit: str) -> int:
-    whole, _, rest = number.partition(".")
-    ns = int(whole) * _UNITS_NS[unit] + round(float(f"0.{rest or 0}") * _UNITS_NS[unit])
-    if ns > LONGEST_S * 1e9:
-        raise MayflyError(f"{_short(part)}: must be at most a day")
-    return ns
+def typed(lists: pl.Series, declared: pl.List) -> pl.Series:
+    """Lists of structs whose empty fields have the declared types: polars gives them none."""
+    if not isinstance(lists.dtype, pl.List) or lists.dtype == declared:
+        return lists
+    inner, wanted = lists.dtype.inner, declared.inner
+    if inner == pl.Null:
+        return lists.cast(declared)
+    if not isinstance(inner, pl.Struct) or not isinstance(wanted, pl.Struct):
+        return lists
+    types = {field.name: field.dtype for field in wanted.fields}
+    empty = {field.name for field in inner.fields if field.dtype in (pl.Null, pl.List(pl.Null))}
+    fields = {field.name: types[field.name] for field in inner.fields if field.name in empty & types.keys()}
+    return (
+        lists.cast(pl.List(pl.Struct({field.name: field.dtype for field in inner.fields} | fields)))
+        if fields
+        else lists
+    )
 
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-def written(trains: list[Train]) -> str:
-    """A script as text.
+def written(scripts: pl.Series) -> pl.Series:
+    """Scripts as text.
 
     Parameters
     ----------
-    trains : list of Train
-        In turn.
-
-    Returns
-    -------
-    str
-        As :func:`parsed` reads it.
-
-    Examples
-    --------
-    >>> written([Train("up", 400), Train("down", 9000, wait_ns=20_000_000)])
-    'up 400 | wait 20ms | down 9000'
-    >>> written([Train("down", 9000, parts=(3000, 9000), streams=True)])
-    'down 9000 streams 3000,6000'
-    """
-    parts = []
-    for train in trains:
-        if train.wait_ns:
-            parts.append(f"wait {_time(train.wait_ns)}")
-        pace = f" pace {_time(train.pace_ns)}" if train.pace_ns else ""
-        ends = f" parts {','.join(map(str, train.parts))}" if train.parts else ""
-        if train.streams:
-            sizes = (end - before for before, end in pairwise((0, *train.parts)))
-            ends = f" streams {','.join(map(str, sizes))}"
-        parts.append(f"{train.direction} {train.size_bytes}{ends}{pace}")
-        parts += [DONE] if train.done else []
-    return " | ".join(parts)
-
-
-def _time(ns: int) -> str:
-    unit = next(unit for unit in ("s", "ms", "us", "ns") if ns % _UNITS_NS[unit] == 0)
-    return f"{ns // _UNITS_NS[unit]}{unit}"
-
-
-def volumes(scripts: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Payload and first direction of each script.
-
-    Parameters
-    ----------
-    scripts : polars.Series of str, shape (n_flows,)
+    scripts : polars.Series of SCRIPT, shape (n_flows,)
         Null for a flow without one.
 
     Returns
     -------
-    size_bytes, first : polars.Series, shape (n_flows,)
-        Payload of all trains, bytes, and direction of the first; null without script.
+    polars.Series of str, shape (n_flows,)
+        As :func:`checked` reads it.
 
-    Raises
-    ------
-    MayflyError
-        The first script that is none, with its row, from 1.
+    Examples
+    --------
+    >>> written(column([[Train(True, 400), Train(False, 9000, wait_ns=20_000_000)]])).item()
+    'up 400 | wait 20ms | down 9000'
+    >>> written(column([[Train(False, 9000, parts=(3000, 9000), streams=True)]])).item()
+    'down 9000 streams 3000,6000'
     """
-    known = {}
-    for text in scripts.unique().drop_nulls():
-        try:
-            known[text] = parsed(text)
-        except MayflyError as error:
-            row = (scripts == text).arg_max()
-            raise MayflyError(f"row {row + 1}: script: {error}") from None
-    texts = list(known)
-    sizes = [sum(train.size_bytes for train in trains) for trains in known.values()]
-    firsts = [trains[0].direction for trains in known.values()]
-    return (
-        scripts.replace_strict(texts, sizes, default=None, return_dtype=pl.Int64),
-        scripts.replace_strict(texts, firsts, default=None, return_dtype=pl.String),
-    )
+    return pl.DataFrame(_native.write_scripts(scripts.to_frame())).to_series().cast(pl.String).alias(scripts.name)
 
 
-def wire_bytes(scripts: pl.Series, mss: int, header_bytes: int) -> dict[str, pl.Series]:
-    """What each script brings in either direction.
+def wire_bytes(scripts: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
+    """Bytes that each script brings in either direction.
 
     Parameters
     ----------
-    scripts : polars.Series of str, shape (n_flows,)
+    scripts : polars.Series of SCRIPT, shape (n_flows,)
         Null for a flow without one.
     mss, header_bytes : int
         Payload of a full TCP packet and header of every TCP packet, bytes.
 
     Returns
     -------
-    dict of polars.Series, each of shape (n_flows,)
+    polars.DataFrame, shape (n_flows, 2)
         ``down`` and ``up``, bytes of the data packets with headers; null without script.
 
     Examples
     --------
-    >>> wire_bytes(pl.Series(["up 400 | wait 20ms | down 3000", None]), 1460, 40)["down"].to_list()
+    >>> wire_bytes(column([[Train(True, 400), Train(False, 3000)], None]), 1460, 40)["down"].to_list()
     [3120, None]
     """
-    known = {text: parsed(text) for text in scripts.unique().drop_nulls()}
-
-    def brought(way: str) -> list[int]:
-        sizes = [[train.size_bytes for train in trains if train.direction == way] for trains in known.values()]
-        return [sum(size + -(-size // mss) * header_bytes for size in own) for own in sizes]
-
-    return {
-        way: scripts.replace_strict(list(known), brought(way), default=None, return_dtype=pl.Int64)
-        for way in ("down", "up")
-    }
-
-
-def native(flows: pl.DataFrame) -> dict[str, Integers | dict[str, Integers]]:
-    """Trains of the scripted flows as the native module takes them.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, ...)
-        A normalised flow list.
-
-    Returns
-    -------
-    dict of ndarray, each of shape (n_trains,)
-        ``flow``, ``forward``, ``bytes``, ``wait_ns``, ``pace_ns``, by flow and place; and ``parts``, arrays of shape
-        (n_parts,) ``flow``, ``train``, ``end``, ``number``, by flow, train and end; and ``streams``, arrays of shape
-        (n_trains,) ``flow``, ``train`` of the trains whose parts are streams, by both; and ``done``, array of the
-        flows that are over for others with their last train.
-    """
-    rows: list[tuple[int, ...]] = []
-    parts: list[tuple[int, ...]] = []
-    streams: list[tuple[int, ...]] = []
-    done: list[int] = []
-    known: dict[str, list[Train]] = {}
-    if "script" in flows.columns:
-        scripted = flows.with_row_index("row").filter(pl.col("script").is_not_null())
-        for row, text, direction in scripted.select("row", "script", "direction").iter_rows():
-            trains = known.get(text) or known.setdefault(text, parsed(text))
-            rows += [(row, t.direction == direction, t.size_bytes, t.wait_ns, t.pace_ns) for t in trains]
-            done += [row] if trains[-1].done else []
-            for place, train in enumerate(trains):
-                streams += [(row, place)] if train.streams else []
-                ends = sorted((end, number) for number, end in enumerate(train.parts, 1))
-                parts += [(row, place, end, number) for end, number in ends]
-    names = {"flow": np.uint32, "forward": np.uint8, "bytes": np.uint64, "wait_ns": np.uint64, "pace_ns": np.uint64}
-    of_parts = {"flow": np.uint32, "train": np.uint32, "end": np.uint64, "number": np.uint32}
-    of_streams = {"flow": np.uint32, "train": np.uint32}
-    columns: dict[str, Integers | dict[str, Integers]] = {"done": np.array(done, np.uint32)}
-    columns |= {"parts": _columns(parts, of_parts), "streams": _columns(streams, of_streams)}
-    return _columns(rows, names) | columns
-
-
-def _columns(rows: list[tuple[int, ...]], types: Mapping[str, type]) -> dict[str, Integers]:
-    columns = zip(*rows, strict=True) if rows else [()] * len(types)
-    return {name: np.array(values, dtype) for (name, dtype), values in zip(types.items(), columns, strict=True)}
+    size, up = (pl.element().struct.field(name) for name in ("size_bytes", "up"))
+    wire = size + (size + (mss - 1)) // mss * header_bytes
+    return scripts.to_frame("script").select(
+        pl.col("script").list.eval(pl.when(own).then(wire).otherwise(0)).list.sum().alias(way)
+        for way, own in (("down", ~up), ("up", up))
+    )
 
 
 def trains_frame(trains: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
@@ -326,18 +245,25 @@ def trains_frame(trains: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
         ``flow_id``, ``train``, ``part`` (null for all of the train), ``direction``, ``size_bytes`` (of a part: up to
         its end), ``start_s``, ``end_s``.
     """
-    rows, sizes = trains["flow_id"], []
-    known: dict[str, list[Train]] = {}
-    for text, train, part in zip(flows["script"].gather(rows), trains["train"], trains["part"], strict=True):
-        own = (known.get(text) or known.setdefault(text, parsed(text)))[train]
-        sizes.append(own.size_bytes if part is None else own.parts[part - 1])
+    rows = trains["flow_id"]
+    listed = flows["script"].drop_nulls().explode().struct.unnest()
+    lengths = flows["script"].list.len().fill_null(0).cast(pl.Int64)
+    places = (lengths.cum_sum() - lengths).gather(rows) + trains["train"]
+    sizes = listed["size_bytes"].gather(places)
+    parts = trains["part"]
+    if parts.null_count() < len(parts):
+        # Of every train the places of its parts among all parts.
+        counts = listed["parts"].list.len().cast(pl.Int64)
+        ends = listed["parts"].explode(empty_as_null=False)
+        own = (counts.cum_sum() - counts).gather(places) + parts - 1
+        sizes = sizes.zip_with(parts.is_null(), ends.gather(own))
     down = (flows["direction"].gather(rows) == "down") == trains["forward"]
     return trains.select(
         flows["flow_id"].gather(rows),
         "train",
         "part",
         pl.when(down).then(pl.lit("down")).otherwise(pl.lit("up")).alias("direction"),
-        pl.Series("size_bytes", sizes, dtype=pl.Int64),
+        sizes.alias("size_bytes"),
         "start_s",
         "end_s",
     )

@@ -7,16 +7,19 @@ a first pass over sizes and gaps finds how many transfers there are. Cost: some 
 beside the checks of a list; memory of one batch.
 """
 
+import gzip
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
+from mayfly.text.long_lines import refuse_long_lines
 from mayfly.text.parquet import MAGIC, read_parquet
 from mayfly.text.readable import printable
 from mayfly.workload import lists
@@ -301,7 +304,13 @@ class File:
         self.source = printable(path)
         try:
             with self.path.open("rb") as file:
-                self.is_parquet = file.read(len(MAGIC)) == MAGIC
+                head = file.read(len(MAGIC))
+                self.is_parquet = head == MAGIC
+                file.seek(0)
+                if not self.is_parquet:
+                    packed = head.startswith(b"\x1f\x8b")
+                    text = gzip.GzipFile(fileobj=file) if packed else file
+                    refuse_long_lines(cast("BinaryIO", text), self.source)
         except OSError as error:
             raise MayflyError(f"{self.source}: cannot be read: {error.strerror}") from None
 

@@ -2,6 +2,7 @@
 
 import polars as pl
 import pytest
+from scripted import texts
 
 from mayfly.errors import MayflyError
 from mayfly.workload.formats.registry import read_flows_any, write_flows_as
@@ -75,7 +76,7 @@ def test_both_formats_say_the_same(tmp_path):
         (1.429381, 1, 2, "down", "receiver", 0.036556, 810),
         (1.429381, 2, 1, "up", "sender", 0.036556, 238),
     ]
-    assert original["script"].to_list() == [
+    assert texts(original) == [
         "up 245 | wait 51257us | down 510 | wait 1ms | up 100 | wait 20us | up 50",
         "down 726 | wait 62400173us | down 84",
         "up 222 | wait 62436302us | up 16",
@@ -126,7 +127,7 @@ def test_what_a_vector_cannot_hold_is_told(tmp_path):
     ]
     read = read_flows_any(tmp_path / "x.cvec")
     assert read["start_s"].to_list() == [0.0, 1.0]
-    assert read["script"].to_list() == [None, "up 9 | wait 1us | down 50"]
+    assert texts(read) == [None, "up 9 | wait 1us | down 50"]
 
 
 @pytest.mark.parametrize(

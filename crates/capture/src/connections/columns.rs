@@ -22,7 +22,7 @@ fn side(from_opener: bool) -> &'static str {
 
 impl Record for Connection {
     const TABLE: &'static str = "connections";
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
 
     fn columns() -> Vec<Column<Connection>> {
         let mut columns = head();
@@ -80,6 +80,14 @@ fn head() -> Vec<Column<Connection>> {
             "Rows of `taps` in the counts: where its packets were captured; 63 stands for all from there on.",
             |row: &Connection| SetBits(row.taps),
         ),
+        Column::new(
+            "quic",
+            "",
+            "Whether it is QUIC: UDP, and one of the first 8 packets of an end has a long header of QUIC (RFC 9000, 17.2) with \
+             a version in use. False where its beginning was not captured.",
+            |row: &Connection| row.quic,
+        )
+        .since(3),
         Column::new("start_s", "s", "Earliest packet.", |row: &Connection| Some(seconds(row.start_ns))),
         Column::new("end_s", "s", "Latest packet.", |row: &Connection| Some(seconds(row.end_ns))),
         Column::new(

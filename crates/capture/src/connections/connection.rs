@@ -151,6 +151,8 @@ pub struct Connection {
     pub zeek_state: ZeekState,
     /// Bit `n`: seen at tap `n` of [`Counts::taps`](crate::Counts); the last bit stands for all taps from there on.
     pub taps: u64,
+    /// UDP: the first packets of an end have long headers of QUIC.
+    pub quic: bool,
     /// Largest payload of a packet on the path, from both ends' options, in bytes.
     pub mss_bytes: Option<u16>,
     /// First packet to first data packet; None when the beginning was not captured, or without data.

@@ -47,6 +47,24 @@ impl Handshake {
     }
 }
 
+/// Packets of each end in which a connection shows that it is QUIC; later, what looks like a long header is chance.
+const QUIC_WITHIN: u64 = 8;
+
+fn begins_as_quic(segment: &Segment, packets: u64) -> bool {
+    matches!(segment.transport, Transport::Udp { quic: true }) && packets <= QUIC_WITHIN
+}
+
+/// Which recency list a connection stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// More packets may come.
+    Open,
+    /// It was closed, reset, or followed by another one of its key.
+    Over,
+    /// It was silent for long when room was needed.
+    Silent,
+}
+
 pub(crate) struct Entry {
     pub(crate) key: Key,
     pub(crate) serial: u64,
@@ -60,6 +78,9 @@ pub(crate) struct Entry {
     taps: u64,
     rejected: bool,
     reset: bool,
+    /// Which recency list of the table it stands in.
+    pub(crate) standing: Standing,
+    quic: bool,
     /// Where the latest row of each end stands in the volumes.
     pub(crate) volumes: [u32; 2],
 }
@@ -94,13 +115,15 @@ impl Entry {
             taps: 0,
             rejected: false,
             reset: false,
+            standing: Standing::Open,
+            quic: false,
             volumes: [NONE; 2],
         }
     }
 
     fn opener_of(segment: &Segment, from: usize) -> (usize, OpenerFrom) {
         let header = match segment.transport {
-            Transport::Udp => return (from, OpenerFrom::FirstPacket),
+            Transport::Udp { .. } => return (from, OpenerFrom::FirstPacket),
             Transport::Icmp { reply: false } => return (from, OpenerFrom::FirstPacket),
             Transport::Icmp { reply: true } => return (1 - from, OpenerFrom::Reply),
             Transport::Tcp(header) => header,
@@ -151,7 +174,8 @@ impl Entry {
                 let sample_ns = self.halves[1 - from].echoes.take_fresh();
                 Brought { rtt_ns: shook_ns.into_iter().chain(sample_ns).min(), acked_bytes, ..brought }
             }
-            Transport::Udp | Transport::Icmp { .. } => {
+            Transport::Udp { .. } | Transport::Icmp { .. } => {
+                self.quic |= begins_as_quic(segment, self.halves[from].packets);
                 self.halves[from].see_datagram(segment, time_ns);
                 Brought { packets: 1, ..Brought::default() }
             }
@@ -344,6 +368,17 @@ impl Entry {
         one.zip(two).map(|(one, two)| (one + two).round() as i64).or(shook_ns)
     }
 
+    /// Time of its latest packet, as the packets have it.
+    pub(crate) fn last_ns(&self) -> i64 {
+        self.last_ns
+    }
+
+    /// Whether it was closed by both ends, or reset.
+    pub(crate) fn is_over(&self) -> bool {
+        let [one, two] = &self.halves;
+        (one.sent.fin && two.sent.fin) || one.sent.rst || two.sent.rst
+    }
+
     /// Packets and their bytes, where one end never sent any: a scan, a flood, a host that is gone.
     pub(crate) fn unanswered(&self) -> Option<(u64, u64)> {
         let [one, two] = &self.halves;
@@ -416,6 +451,7 @@ impl Entry {
             state,
             zeek_state,
             taps: self.taps,
+            quic: self.quic,
             mss_bytes: self.mss(),
             setup_ns: data.filter(|_| begun).map(|(first, _)| first.saturating_sub(start_ns)),
             // Not from the times above: relative to a packet long before, they may have met their bound.

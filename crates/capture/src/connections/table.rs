@@ -3,7 +3,12 @@
 //! Keys come from strangers, so the table hashes with the keyed SipHash of the standard library: a faster hash with a
 //! secret (ahash, foldhash) promises less, and most segments need none, since they belong to a connection of late. Where
 //! that one is stands in a small cache, whose places anybody can compute: who makes them collide makes them useless, and
-//! gets the table. Cost per segment: one lookup and one move to the front of the recency list, O(1).
+//! gets the table. Cost per segment: one lookup and one move to the front of a recency list, O(1).
+//!
+//! Connections stand in three lists, each in the order of their latest packets: those that are open, those that are over
+//! (closed by both ends, reset, or followed by another of the same ports), and those that were silent for [`QUIET_NS`] when
+//! there was no room for another open one. The bound of open connections counts the first list alone, so that a long
+//! capture of many short connections loses none; the bound of all connections is for whoever knows the memory.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -11,7 +16,7 @@ use std::hash::BuildHasher;
 use hashbrown::HashTable;
 
 use crate::connections::connection::{Connection, Protocol};
-use crate::connections::entry::{Brought, Ended, Entry, NONE};
+use crate::connections::entry::{Brought, Ended, Entry, NONE, QUIET_NS, Standing};
 use crate::connections::transfer::{Ideal, Train};
 use crate::connections::volumes::{Volume, Volumes};
 use crate::counts::Unanswered;
@@ -50,6 +55,8 @@ struct Packets {
     left_out: u64,
 }
 
+/// Connections that have numbers.
+const MOST_HELD: usize = NONE as usize - 1;
 /// Connections that are held however little memory there is.
 const LEAST_HELD: usize = 1_000;
 /// Part of the connections that are given up at once where memory is short.
@@ -64,9 +71,22 @@ struct Link {
     older: u32,
 }
 
+/// Ends of a recency list.
+#[derive(Clone, Copy)]
+struct Order {
+    newest: u32,
+    oldest: u32,
+}
+
+const LISTS: [Standing; 3] = [Standing::Open, Standing::Over, Standing::Silent];
+
 /// Connections under construction.
 pub struct Table {
-    limit: usize,
+    /// Bound of the connections in the list of open ones.
+    most_open: usize,
+    open: usize,
+    /// Bound of all connections.
+    most_held: usize,
     keys: RandomState,
     /// Indices of entries: the latest of each key.
     latest: HashTable<u32>,
@@ -75,8 +95,7 @@ pub struct Table {
     recent: Box<[u32; RECENT]>,
     /// By entry the next newer and the next older one: apart, since each segment moves three others.
     links: Vec<Link>,
-    newest: u32,
-    oldest: u32,
+    lists: [Order; LISTS.len()],
     created: u64,
     evicted: u64,
     unanswered: Unanswered,
@@ -111,17 +130,18 @@ pub struct Finished {
 }
 
 impl Table {
-    /// Table of at most `limit` connections, and at least one, that keeps at most `trains` trains.
-    pub fn with_limits(limit: usize, trains: usize) -> Self {
+    /// Table of at most `open` connections that are open at once, and at least one, that keeps at most `trains` trains.
+    pub fn with_limits(open: usize, trains: usize) -> Self {
         Table {
-            limit: limit.clamp(1, NONE as usize - 1),
+            most_open: open.max(1),
+            open: 0,
+            most_held: MOST_HELD,
             keys: RandomState::new(),
             latest: HashTable::new(),
             entries: Vec::new(),
             recent: Box::new([NONE; RECENT]),
             links: Vec::new(),
-            newest: NONE,
-            oldest: NONE,
+            lists: [Order { newest: NONE, oldest: NONE }; LISTS.len()],
             created: 0,
             evicted: 0,
             unanswered: Unanswered::default(),
@@ -131,6 +151,11 @@ impl Table {
             packets: Packets::default(),
             volumes: Volumes::default(),
         }
+    }
+
+    /// The same, which holds at most `most` connections, and at least one, whether they are open or not.
+    pub fn holding(self, most: usize) -> Self {
+        Table { most_held: most.clamp(1, MOST_HELD), ..self }
     }
 
     /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept.
@@ -183,7 +208,7 @@ impl Table {
     /// How many connections are to be held where there is memory for fewer than now: by [`Table::give_up_beyond`]; None where
     /// they are few already.
     pub(crate) fn tighter(&self) -> Option<usize> {
-        let held = self.entries.len().min(self.limit);
+        let held = self.entries.len().min(self.most_held);
         let held = held - held.div_ceil(GIVEN_UP);
         (held >= LEAST_HELD).then_some(held)
     }
@@ -191,35 +216,13 @@ impl Table {
     /// Gives up the connection that was silent for longest, of more than `held`; false where there are no more. At most `held`
     /// are held from then on.
     pub(crate) fn give_up_beyond(&mut self, held: usize) -> bool {
-        self.limit = held.max(1);
-        if self.entries.len() <= self.limit {
+        self.most_held = held.max(1);
+        if self.entries.len() <= self.most_held {
             self.entries.shrink_to_fit();
             self.links.shrink_to_fit();
-            // Entries have moved.
-            self.recent.fill(NONE);
             return false;
         }
-        let place = self.forget_oldest();
-        let last = (self.entries.len() - 1) as u32;
-        if place != last {
-            let hash = self.keys.hash_one(self.entries[last as usize].key);
-            if let Some(index) = self.latest.find_mut(hash, |index| *index == last) {
-                *index = place;
-            }
-            self.links[place as usize] = self.links[last as usize];
-            let Link { newer, older } = self.links[place as usize];
-            match newer {
-                NONE => self.newest = place,
-                _ => self.links[newer as usize].older = place,
-            }
-            match older {
-                NONE => self.oldest = place,
-                _ => self.links[older as usize].newer = place,
-            }
-        }
-        self.links.pop();
-        let old = self.entries.swap_remove(place as usize);
-        self.give_up(old);
+        self.give_up_silent();
         true
     }
 
@@ -235,7 +238,7 @@ impl Table {
     /// Accounts one segment seen by tap number `tap` at `time_ns` (nanoseconds, any origin).
     pub fn add(&mut self, segment: &Segment, tap: u32, time_ns: i64) {
         let (key, from) = Key::of(segment);
-        let place = (key.mixed() >> (u64::BITS - RECENT.ilog2())) as usize;
+        let place = place_of(&key);
         let late = self.recent[place];
         let known = match self.entries.get(late as usize) {
             Some(entry) if entry.key == key => Some(late),
@@ -251,7 +254,7 @@ impl Table {
             }
             _ => {
                 let entry = Entry::begun_by(key, segment, from, self.created, time_ns);
-                self.open(entry, self.keys.hash_one(key))
+                self.open(entry, self.keys.hash_one(key), time_ns)
             }
         };
         // Always the latest of its key: keys have one place each.
@@ -259,6 +262,7 @@ impl Table {
         let entry = &mut self.entries[index as usize];
         let Brought { ended, packets, rtt_ns, acked_bytes } = entry.add(segment, from, tap, time_ns, self.pauses);
         self.trains.keep(entry.serial, ended);
+        let closes = entry.standing == Standing::Open && entry.is_over();
         if !self.volumes.is_off() {
             let volume = Volume {
                 connection: entry.serial,
@@ -277,6 +281,9 @@ impl Table {
             let wire_bytes = segment.wire_bytes;
             let packet = Packet { connection: entry.serial, time_ns, wire_bytes, packets, from_opener: from == 0 };
             self.packets.keep(packet);
+        }
+        if closes {
+            self.put(index, Standing::Over);
         }
     }
 
@@ -340,40 +347,88 @@ impl Table {
         }
     }
 
-    fn open(&mut self, entry: Entry, hash: u64) -> u32 {
+    fn open(&mut self, entry: Entry, hash: u64, time_ns: i64) -> u32 {
         let key = entry.key;
         self.created += 1;
-        let index = if self.entries.len() < self.limit {
-            self.entries.push(entry);
-            self.links.push(Link { newer: NONE, older: NONE });
-            (self.entries.len() - 1) as u32
-        } else {
-            let index = self.forget_oldest();
-            let old = std::mem::replace(&mut self.entries[index as usize], entry);
-            self.give_up(old);
-            index
-        };
+        self.make_room(time_ns);
+        self.entries.push(entry);
+        self.links.push(Link { newer: NONE, older: NONE });
+        let index = (self.entries.len() - 1) as u32;
         let (entries, keys) = (&self.entries, &self.keys);
         // The index of an older connection of the key was compared above by key, so it is found again.
-        match self.latest.find_mut(hash, |held| *held != index && entries[*held as usize].key == key) {
-            Some(held) => *held = index,
+        let before = match self.latest.find_mut(hash, |held| entries[*held as usize].key == key) {
+            Some(held) => Some(std::mem::replace(held, index)),
             None => {
                 self.latest.insert_unique(hash, index, |held| keys.hash_one(entries[*held as usize].key));
+                None
             }
-        }
+        };
+        self.open += 1;
         self.link_newest(index);
+        if let Some(before) = before {
+            self.put(before, Standing::Over);
+        }
         index
     }
 
-    /// Takes the connection that was silent for longest out of the index and the list: its place.
-    fn forget_oldest(&mut self) -> u32 {
-        let index = self.oldest;
-        self.unlink(index);
-        let hash = self.keys.hash_one(self.entries[index as usize].key);
-        if let Ok(slot) = self.latest.find_entry(hash, |held| *held == index) {
+    /// Sees to it that one more may be open, and held.
+    #[inline]
+    fn make_room(&mut self, time_ns: i64) {
+        while self.open >= self.most_open {
+            let oldest = self.lists[Standing::Open as usize].oldest;
+            let silent_ns = time_ns.saturating_sub(self.entries[oldest as usize].last_ns());
+            if silent_ns >= QUIET_NS as i64 {
+                self.put(oldest, Standing::Silent);
+            } else {
+                self.take_out(oldest);
+            }
+        }
+        while self.entries.len() >= self.most_held {
+            self.give_up_silent();
+        }
+    }
+
+    /// Gives up the connection that was silent for longest.
+    fn give_up_silent(&mut self) {
+        let oldest = LISTS.map(|list| self.lists[list as usize].oldest);
+        let there = oldest.into_iter().filter(|&place| place != NONE);
+        if let Some(place) = there.min_by_key(|&place| self.entries[place as usize].last_ns()) {
+            self.take_out(place);
+        }
+    }
+
+    /// Gives up the connection at `place`, which the last one takes.
+    fn take_out(&mut self, place: u32) {
+        self.unlink(place);
+        let key = self.entries[place as usize].key;
+        if let Ok(slot) = self.latest.find_entry(self.keys.hash_one(key), |held| *held == place) {
             slot.remove();
         }
-        index
+        self.recent[place_of(&key)] = NONE;
+        let last = (self.entries.len() - 1) as u32;
+        if place != last {
+            let Entry { key, standing, .. } = self.entries[last as usize];
+            let hash = self.keys.hash_one(key);
+            if let Some(index) = self.latest.find_mut(hash, |index| *index == last) {
+                *index = place;
+            }
+            self.recent[place_of(&key)] = NONE;
+            let Link { newer, older } = self.links[last as usize];
+            self.links[place as usize] = Link { newer, older };
+            let list = &mut self.lists[standing as usize];
+            match newer {
+                NONE => list.newest = place,
+                _ => self.links[newer as usize].older = place,
+            }
+            match older {
+                NONE => list.oldest = place,
+                _ => self.links[older as usize].newer = place,
+            }
+        }
+        self.links.pop();
+        let old = self.entries.swap_remove(place as usize);
+        self.open -= usize::from(old.standing == Standing::Open);
+        self.give_up(old);
     }
 
     fn give_up(&mut self, old: Entry) {
@@ -387,34 +442,57 @@ impl Table {
         }
     }
 
+    /// A packet of a connection: it is the newest of its list, and open again where it had only been silent.
+    #[inline]
     fn touch(&mut self, index: u32) {
-        if self.newest != index {
+        let standing = self.entries[index as usize].standing;
+        if standing == Standing::Silent {
+            self.put(index, Standing::Open);
+        } else if self.lists[standing as usize].newest != index {
             self.unlink(index);
             self.link_newest(index);
         }
     }
 
+    /// Makes a connection the newest of a list.
+    fn put(&mut self, index: u32, standing: Standing) {
+        self.unlink(index);
+        let entry = &mut self.entries[index as usize];
+        self.open -= usize::from(entry.standing == Standing::Open);
+        self.open += usize::from(standing == Standing::Open);
+        entry.standing = standing;
+        self.link_newest(index);
+    }
+
     fn unlink(&mut self, index: u32) {
+        let list = &mut self.lists[self.entries[index as usize].standing as usize];
         let Link { newer, older } = self.links[index as usize];
         match newer {
-            NONE => self.newest = older,
+            NONE => list.newest = older,
             _ => self.links[newer as usize].older = older,
         }
         match older {
-            NONE => self.oldest = newer,
+            NONE => list.oldest = newer,
             _ => self.links[older as usize].newer = newer,
         }
     }
 
     fn link_newest(&mut self, index: u32) {
-        let second = self.newest;
+        let list = &mut self.lists[self.entries[index as usize].standing as usize];
+        let second = list.newest;
         self.links[index as usize] = Link { newer: NONE, older: second };
         match second {
-            NONE => self.oldest = index,
+            NONE => list.oldest = index,
             _ => self.links[second as usize].newer = index,
         }
-        self.newest = index;
+        list.newest = index;
     }
+}
+
+/// Where the cache of connections of late has a key.
+#[inline]
+fn place_of(key: &Key) -> usize {
+    (key.mixed() >> (u64::BITS - RECENT.ilog2())) as usize
 }
 
 /// From the last to the first, giving memory back on the way: entries and rows are never there all at once.

@@ -7,32 +7,68 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
 
 use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, ip_number};
 
 use crate::decode::fragments::{Fragments, Packet};
+use crate::decode::identity::{Keys, Numbers, ends, ethernet_place, place};
 use crate::decode::link::{be16, be32, ip_offset};
 use crate::decode::options::TcpOptions;
+use crate::decode::quic::has_long_header;
 use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
 use crate::decode::skip::Skip;
 use crate::decode::tunnel::{self, Tunnel};
 use crate::read::reader::Record;
 
+/// Bytes of a link header that tell one place from another, at most.
+const MOST_LINK_BYTES: usize = 64;
+
 /// Bytes of the transport header that tell two packets apart.
 const IDENTITY_BYTES: usize = 40;
+
+/// Longest frame that programs leave which cut packets to their headers, bytes.
+const LONGEST_CUT: usize = 1000;
+
+/// Header of Ethernet without tags, bytes.
+const ETHERNET: u64 = 14;
+
+/// Longest packet in a frame of Ethernet that is no jumbo, bytes.
+const ETHERNET_MTU: u64 = 1500;
+
+/// With what packets are identified.
+#[derive(Clone)]
+pub(crate) enum Identities {
+    /// They are not: of frames alone.
+    None,
+    /// For packets at several taps.
+    Taps(RandomState),
+    /// For copies at any place, with keys of the first frame that a decoder of the same captures meets.
+    FirstFrame(Arc<OnceLock<Keys>>),
+    /// For copies at any place.
+    Places(Keys),
+}
 
 /// Decodes the frames of one capture.
 pub struct Decoder {
     tunnels: bool,
-    identities: Option<RandomState>,
+    identities: Identities,
     fragments: Fragments,
     entered: [u64; Tunnel::NAMES.len()],
+    /// Bytes of the longest frame that held all of its IP packet: frames were not cut to fewer.
+    longest_whole: usize,
+    /// Bytes of the longest frame when the latest was cut, at least a full one of Ethernet: packets up to here were on the link.
+    longest_frame: u64,
+    /// Protocol and length of the latest IP packet that was [`Skip::Other`].
+    other: (u8, u64),
 }
 
 #[derive(Debug, PartialEq)]
 struct Ip<'a> {
     addresses: [IpAddr; 2],
     protocol: u8,
+    /// Time to live, or hop limit.
+    hops: u8,
     identification: u32,
     /// Bytes of the IP payload before this fragment.
     fragment_offset: u64,
@@ -46,12 +82,29 @@ struct Ip<'a> {
 impl Decoder {
     /// `tunnels`: what is inside counts, not the outer packet. `identities`: keys of [`Segment::identity`].
     pub fn with(tunnels: bool, identities: Option<RandomState>) -> Self {
-        Decoder { tunnels, identities, fragments: Fragments::new(), entered: Default::default() }
+        Decoder::identifying(tunnels, identities.map_or(Identities::None, Identities::Taps))
+    }
+
+    pub(crate) fn identifying(tunnels: bool, identities: Identities) -> Self {
+        Decoder {
+            tunnels,
+            identities,
+            fragments: Fragments::new(),
+            entered: Default::default(),
+            longest_whole: 0,
+            longest_frame: ETHERNET + ETHERNET_MTU,
+            other: (0, 0),
+        }
     }
 
     /// Packets found inside a tunnel of this kind; each level of nesting counts.
     pub fn entered(&self, tunnel: Tunnel) -> u64 {
         self.entered[tunnel as usize]
+    }
+
+    /// Protocol number and length in bytes of the latest IP packet that was left out as [`Skip::Other`].
+    pub(crate) fn other(&self) -> (u8, u64) {
+        self.other
     }
 
     /// Decodes one frame.
@@ -67,36 +120,75 @@ impl Decoder {
     /// a processor waits for.
     #[inline]
     pub(crate) fn decode_into(&mut self, record: &Record<'_>, segment: &mut Segment) -> Result<(), Skip> {
-        if !self.tunnels && self.identities.is_none() && plain_into(record, segment).is_some() {
-            return Ok(());
+        if let Identities::Places(keys) = &self.identities
+            && !self.tunnels
+            && plain_into(record, segment, keys).is_some()
+        {
+            return self.fits(record, ETHERNET + segment.wire_bytes);
         }
         *segment = self.any_frame(record)?;
         Ok(())
     }
 
+    /// Whether the frame can hold an IP packet that ends `bytes` from its start.
+    ///
+    /// # Errors
+    /// The frame was not cut, and its IP packet would be longer: its length field is damaged. Some programs cut packets and
+    /// record what is left as the length of the frame; so a frame counts as not cut only if the snapshot length would have
+    /// let in more, and if a longer frame of this file held its packet, or one as long that is longer than any cut. A packet
+    /// that is no longer than a frame of this file was, or than a full frame of Ethernet, may have been cut alone.
+    #[inline]
+    fn fits(&mut self, record: &Record<'_>, bytes: u64) -> Result<(), Skip> {
+        let captured = record.data.len();
+        if bytes <= captured as u64 {
+            self.longest_whole = self.longest_whole.max(captured);
+            return Ok(());
+        }
+        let longest = self.longest_whole;
+        self.longest_frame = self.longest_frame.max(u64::from(record.original_bytes)).max(longest as u64);
+        let uncut = captured < longest || captured == longest && captured > LONGEST_CUT;
+        let whole = record.below_snap && captured >= record.original_bytes as usize && uncut;
+        if whole && bytes > self.longest_frame { Err(Skip::Malformed) } else { Ok(()) }
+    }
+
     #[inline(never)]
     fn any_frame(&mut self, record: &Record<'_>) -> Result<Segment, Skip> {
+        if let Identities::FirstFrame(keys) = &self.identities {
+            self.identities = Identities::Places(*keys.get_or_init(|| Keys::of_frame(record.time_ns, record.data)));
+        }
         let offset = ip_offset(record).map_err(|skip| cut_or(record, skip))?;
         let packet = record.data.get(offset..).unwrap_or_default();
         let wire = (record.original_bytes as usize).max(record.data.len()).saturating_sub(offset) as u64;
-        self.packet(packet, wire, record.time_ns, 0).map_err(|skip| cut_or(record, skip))
+        let ip = Ip::of(packet, wire).map_err(|skip| cut_or(record, skip))?;
+        self.fits(record, offset as u64 + ip.wire_bytes)?;
+        let mut segment = self.packet(&ip, record.time_ns, 0).map_err(|skip| cut_or(record, skip))?;
+        if let Identities::Places(_) = &self.identities {
+            let link = record.data.get(..offset.min(MOST_LINK_BYTES)).unwrap_or_default();
+            let ends = ends([segment.source, segment.destination].map(number));
+            segment.place = place(link, segment.place as u8, ends);
+        }
+        Ok(segment)
     }
 
-    fn packet(&mut self, packet: &[u8], wire_bytes: u64, time_ns: i64, depth: usize) -> Result<Segment, Skip> {
-        let ip = Ip::plain(packet).map_or_else(|| Ip::parse(packet, wire_bytes), Ok)?;
+    fn packet(&mut self, ip: &Ip<'_>, time_ns: i64, depth: usize) -> Result<Segment, Skip> {
         if self.tunnels && depth < tunnel::DEPTH_MAX && ip.fragment_offset == 0 {
-            match self.inner(&ip, time_ns, depth) {
+            match self.inner(ip, time_ns, depth) {
                 // A datagram to the port of a tunnel that is none is a datagram.
                 Some(Err(_)) if ip.protocol == ip_number::UDP.0 => {}
                 Some(inner) => return inner,
                 None => {}
             }
         }
+        if !is_decoded(ip.protocol) {
+            // Its fragments are no more than it is.
+            self.other = (ip.protocol, ip.wire_bytes);
+            return Err(Skip::Other);
+        }
         let id = Packet { addresses: ip.addresses, protocol: ip.protocol, identification: ip.identification };
         if ip.fragment_offset > 0 {
             let rest = self.fragments.rest(id, ip.fragment_offset, ip.room, ip.wire_bytes, time_ns);
             let mut segment = rest.ok_or(Skip::Fragment)?;
-            segment.identity = self.identity(&ip);
+            (segment.identity, segment.place) = (self.identity(ip, &segment), self.hops(ip));
             segment.fragment = true;
             return Ok(segment);
         }
@@ -104,7 +196,7 @@ impl Decoder {
         if ip.more_fragments {
             self.fragments.begin(id, segment, header_bytes, time_ns);
         }
-        segment.identity = self.identity(&ip);
+        (segment.identity, segment.place) = (self.identity(ip, &segment), self.hops(ip));
         Ok(segment)
     }
 
@@ -112,15 +204,24 @@ impl Decoder {
         let (kind, offset) = tunnel::inside(ip.protocol, ip.payload)?;
         let inner = offset.and_then(|offset| {
             let packet = ip.payload.get(offset..).ok_or(Skip::Short)?;
-            self.packet(packet, ip.room.saturating_sub(offset as u64), time_ns, depth + 1)
+            self.packet(&Ip::of(packet, ip.room.saturating_sub(offset as u64))?, time_ns, depth + 1)
         });
         self.entered[kind as usize] += u64::from(inner.is_ok());
         Some(inner)
     }
 
+    /// What [`Decoder::any_frame`] makes a place of.
+    fn hops(&self, ip: &Ip<'_>) -> u32 {
+        if matches!(self.identities, Identities::Places(_)) { u32::from(ip.hops) } else { 0 }
+    }
+
     /// TTL, type of service and checksums change on the way or are filled in by the network card.
-    fn identity(&self, ip: &Ip<'_>) -> u64 {
-        let Some(keys) = &self.identities else { return 0 };
+    fn identity(&self, ip: &Ip<'_>, segment: &Segment) -> u64 {
+        let keys = match &self.identities {
+            Identities::None | Identities::FirstFrame(_) => return 0,
+            Identities::Taps(keys) => keys,
+            Identities::Places(keys) => return ip.identity(keys, segment),
+        };
         let mut start = [0; IDENTITY_BYTES];
         let held = ip.payload.len().min(ip.room as usize).min(IDENTITY_BYTES);
         start[..held].copy_from_slice(&ip.payload[..held]);
@@ -138,7 +239,7 @@ impl Decoder {
 /// What nearly all frames are: Ethernet, IPv4 as [`Ip::plain`] has it, a whole header of TCP or UDP; None for everything
 /// else. [`Decoder::any_frame`] says the same of them, more slowly.
 #[inline]
-fn plain_into(record: &Record<'_>, segment: &mut Segment) -> Option<()> {
+fn plain_into(record: &Record<'_>, segment: &mut Segment, keys: &Keys) -> Option<()> {
     let (ethernet, packet) = record.data.split_first_chunk::<14>()?;
     let header = packet.first_chunk::<20>()?;
     let half = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
@@ -161,7 +262,8 @@ fn plain_into(record: &Record<'_>, segment: &mut Segment) -> Option<()> {
         }
         17 => {
             let fixed = payload.first_chunk::<4>()?;
-            segment.transport = Transport::Udp;
+            segment.transport =
+                Transport::Udp { quic: has_long_header(payload.get(8..)?, (total as u64).saturating_sub(28)) };
             ([u16::from_be_bytes([fixed[0], fixed[1]]), u16::from_be_bytes([fixed[2], fixed[3]])], 8)
         }
         _ => return None,
@@ -171,8 +273,28 @@ fn plain_into(record: &Record<'_>, segment: &mut Segment) -> Option<()> {
     segment.source = Endpoint { address: address(12), port: ports[0] };
     segment.destination = Endpoint { address: address(16), port: ports[1] };
     (segment.wire_bytes, segment.payload_bytes) = (total as u64, payload_bytes as u64);
-    (segment.identity, segment.fragment) = (0, false);
+    segment.fragment = false;
+    let word = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let both = [u64::from(word(12)) << 16 | u64::from(ports[0]), u64::from(word(16)) << 16 | u64::from(ports[1])];
+    let numbers = Numbers { identification: u32::from(half(4)), wire_bytes: total as u64 };
+    segment.identity = match &segment.transport {
+        Transport::Tcp(header) => keys.tcp(numbers, header, payload_bytes as u64, || both),
+        _ => keys.other(numbers, protocol, 0, payload.get(8..)?, || both),
+    };
+    segment.place = ethernet_place(ethernet, header[8], ends(both));
     Some(())
+}
+
+/// An end as a number, for [`Keys`].
+fn number(end: Endpoint) -> u64 {
+    let address = match end.address {
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            (bits as u64) ^ ((bits >> 64) as u64).rotate_left(29)
+        }
+    };
+    address << 16 ^ u64::from(end.port)
 }
 
 /// A header that the snapshot length cut off is not malformed.
@@ -182,6 +304,11 @@ fn cut_or(record: &Record<'_>, skip: Skip) -> Skip {
 }
 
 impl<'a> Ip<'a> {
+    #[inline]
+    fn of(packet: &'a [u8], wire_bytes: u64) -> Result<Self, Skip> {
+        Ip::plain(packet).map_or_else(|| Ip::parse(packet, wire_bytes), Ok)
+    }
+
     /// What nearly all packets are: IPv4 with a header of 20 bytes, no fragment, the whole header captured and a length
     /// that holds it; None for everything else. [`Ip::parse`] says the same of them, more slowly.
     #[inline]
@@ -194,6 +321,7 @@ impl<'a> Ip<'a> {
         plain.then(|| Ip {
             addresses: [12, 16].map(|at| IpAddr::from([header[at], header[at + 1], header[at + 2], header[at + 3]])),
             protocol: header[9],
+            hops: header[8],
             identification: u32::from(u16::from_be_bytes([header[4], header[5]])),
             fragment_offset: 0,
             more_fragments: false,
@@ -213,16 +341,17 @@ impl<'a> Ip<'a> {
         }
         let payload = ip.payload();
         let transport_at = payload.payload.as_ptr().addr() - packet.as_ptr().addr();
-        let (declared, header_bytes, (units, more, identification)) = match &ip {
+        let (declared, header_bytes, hops, (units, more, identification)) = match &ip {
             LaxIpSlice::Ipv4(v4) => {
                 let header = v4.header();
                 let fragment =
                     (header.fragments_offset().value(), header.more_fragments(), header.identification().into());
-                (u64::from(header.total_len()), header.slice().len() as u64, fragment)
+                (u64::from(header.total_len()), header.slice().len() as u64, header.ttl(), fragment)
             }
             LaxIpSlice::Ipv6(v6) => {
                 let length = u64::from(v6.header().payload_length());
-                (if length == 0 { 0 } else { length + 40 }, 40, fragment_of(v6.extensions()))
+                let declared = if length == 0 { 0 } else { length + 40 };
+                (declared, 40, v6.header().hop_limit(), fragment_of(v6.extensions()))
             }
         };
         // Segmentation offload and BIG TCP leave 0 in the length field; the frame tells the length.
@@ -234,6 +363,7 @@ impl<'a> Ip<'a> {
         Ok(Ip {
             addresses: [ip.source_addr(), ip.destination_addr()],
             protocol: payload.ip_number.0,
+            hops,
             identification,
             fragment_offset: u64::from(units) * 8,
             more_fragments: more,
@@ -243,13 +373,30 @@ impl<'a> Ip<'a> {
         })
     }
 
+    /// With `keys`, of the segment that it holds.
+    fn identity(&self, keys: &Keys, segment: &Segment) -> u64 {
+        let Ip { identification, wire_bytes, fragment_offset, protocol, .. } = *self;
+        let numbers = Numbers { identification, wire_bytes };
+        let ends = || [segment.source, segment.destination].map(number);
+        let whole = fragment_offset == 0;
+        match &segment.transport {
+            Transport::Tcp(header) if whole => keys.tcp(numbers, header, segment.payload_bytes, ends),
+            _ => {
+                let said = &self.payload[..self.payload.len().min(self.room as usize)];
+                let ports = if whole && protocol == ip_number::UDP.0 { 8 } else { 0 };
+                keys.other(numbers, protocol, fragment_offset, said.get(ports..).unwrap_or_default(), ends)
+            }
+        }
+    }
+
     /// The segment, and the length of its transport header.
     fn segment(&self) -> Result<(Segment, u64), Skip> {
         let (transport, ports, header_bytes) = match IpNumber::from(self.protocol) {
             ip_number::TCP => self.tcp()?,
             ip_number::UDP => {
                 be32(self.payload, 0)?;
-                (Transport::Udp, [be16(self.payload, 0)?, be16(self.payload, 2)?], 8)
+                let quic = has_long_header(self.payload.get(8..).unwrap_or_default(), self.room.saturating_sub(8));
+                (Transport::Udp { quic }, [be16(self.payload, 0)?, be16(self.payload, 2)?], 8)
             }
             ip_number::ICMP => self.icmp(ICMP_PAIRS)?,
             ip_number::IPV6_ICMP => self.icmp(ICMPV6_PAIRS)?,
@@ -257,13 +404,12 @@ impl<'a> Ip<'a> {
         };
         let payload = self.room.checked_sub(header_bytes).ok_or(Skip::Malformed)?;
         // The first fragment speaks for the whole datagram, also where others were not captured.
-        let first = matches!(transport, Transport::Udp) && self.more_fragments;
+        let first = matches!(transport, Transport::Udp { .. }) && self.more_fragments;
         let datagram = if first { be16(self.payload, 4).map_or(0, u64::from) } else { 0 };
         let payload_bytes = if datagram >= 8 { datagram - 8 } else { payload };
         let [source, destination] = [0, 1].map(|index| Endpoint { address: self.addresses[index], port: ports[index] });
         let wire_bytes = self.wire_bytes;
-        let segment =
-            Segment { source, destination, wire_bytes, payload_bytes, transport, identity: 0, fragment: false };
+        let segment = Segment { source, destination, wire_bytes, payload_bytes, transport, ..Segment::NONE };
         Ok((segment, header_bytes))
     }
 
@@ -311,6 +457,11 @@ impl<'a> Ip<'a> {
         let ports = [u16::from(kind), u16::from(answered.or(asked).unwrap_or(code))];
         Ok((Transport::Icmp { reply: answered.is_some() }, ports, 8.min(self.room)))
     }
+}
+
+/// Whether the transport header of an IP protocol is read.
+fn is_decoded(protocol: u8) -> bool {
+    matches!(IpNumber::from(protocol), ip_number::TCP | ip_number::UDP | ip_number::ICMP | ip_number::IPV6_ICMP)
 }
 
 /// Type of a request and of its reply: echo, router discovery, timestamp, information, address mask.
@@ -385,10 +536,12 @@ mod tests {
                 }
             }
             let original_bytes = data.len() as u32;
-            let record = Record { link_type, interface: 0, time_ns: 0, original_bytes, data: &data };
+            let record =
+                Record { link_type, interface: 0, time_ns: 0, original_bytes, below_snap: true, data: &data };
             let mut found = Segment::NONE;
-            if plain_into(&record, &mut found).is_some() {
-                let expected = Decoder::with(false, None).any_frame(&record);
+            let keys = Keys::of_frame(1, &data);
+            if plain_into(&record, &mut found, &keys).is_some() {
+                let expected = Decoder::identifying(false, Identities::Places(keys)).any_frame(&record);
                 prop_assert_eq!(format!("{:?}", Ok::<_, Skip>(found)), format!("{expected:?}"));
             }
         }
@@ -400,6 +553,7 @@ mod tests {
             let ip = |payload| Ip {
                 addresses,
                 protocol: 6,
+                hops: 64,
                 identification: 0,
                 fragment_offset: 0,
                 more_fragments: false,

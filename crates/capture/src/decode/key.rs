@@ -22,7 +22,7 @@ impl Key {
     pub(crate) fn of(segment: &Segment) -> (Self, usize) {
         let protocol = match segment.transport {
             Transport::Tcp(_) => Protocol::Tcp,
-            Transport::Udp => Protocol::Udp,
+            Transport::Udp { .. } => Protocol::Udp,
             Transport::Icmp { .. } => Protocol::Icmp,
         };
         let (source, six) = number(segment.source.address);
@@ -44,6 +44,13 @@ impl Key {
             };
             Endpoint { address, port: self.ports[end] }
         })
+    }
+
+    /// Whether one end is the same, and the protocol.
+    pub(crate) fn shares_an_end(&self, other: &Key) -> bool {
+        let end = |key: &Key, at: usize| (key.addresses[at], key.ports[at]);
+        let shared = [(0, 0), (0, 1), (1, 0), (1, 1)].iter().any(|&(own, its)| end(self, own) == end(other, its));
+        shared && self.protocol == other.protocol && self.six == other.six
     }
 
     /// All but the addresses.
@@ -103,8 +110,7 @@ mod tests {
     use super::*;
 
     fn segment(source: Endpoint, destination: Endpoint) -> Segment {
-        let (wire_bytes, payload_bytes, identity, fragment) = (0, 0, 0, false);
-        Segment { source, destination, wire_bytes, payload_bytes, transport: Transport::Udp, identity, fragment }
+        Segment { source, destination, ..Segment::NONE }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 pub(crate) mod decoder;
 pub(crate) mod fragments;
+pub(crate) mod identity;
 pub(crate) mod key;
 pub(crate) mod link;
 pub(crate) mod options;
+pub(crate) mod quic;
 pub(crate) mod segment;
 pub(crate) mod skip;
 pub(crate) mod tunnel;

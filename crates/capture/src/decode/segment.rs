@@ -34,6 +34,9 @@ pub struct Segment {
     pub transport: Transport,
     /// Keyed hash of what stays the same from tap to tap; 0 when not asked for.
     pub identity: u64,
+    /// Where it was captured, but for the tap, and between whom: hashes of its link header with its hop count, and of both
+    /// ends; 0 when not asked for.
+    pub place: u32,
     /// A fragment other than the first.
     pub fragment: bool,
 }
@@ -47,8 +50,9 @@ impl Segment {
             destination: end,
             wire_bytes: 0,
             payload_bytes: 0,
-            transport: Transport::Udp,
+            transport: Transport::Udp { quic: false },
             identity: 0,
+            place: 0,
             fragment: false,
         }
     };
@@ -60,7 +64,10 @@ pub enum Transport {
     /// RFC 9293, 3.1.
     Tcp(TcpHeader),
     /// RFC 768.
-    Udp,
+    Udp {
+        /// Its payload begins with a long header of QUIC.
+        quic: bool,
+    },
     /// RFC 792 and 4443. The port of the sender is the type, that of the addressee the type of the message this one asks
     /// for or answers (echo, timestamps, masks, solicitations), else the code.
     Icmp {

@@ -1,22 +1,45 @@
-//! Packets that more than one tap captured, or one tap twice.
+//! Packets that more than one tap captured, or one tap twice: which are left out.
 //!
-//! Cost per packet: one look-up. At most [`HELD_MAX`] packets are remembered.
+//! Cost per packet of `Taps` and `All`: one look-up. At most [`HELD_MAX`] packets are remembered.
 
 use std::collections::VecDeque;
+use std::collections::hash_map::RandomState;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::decode::decoder::Identities;
+use crate::read::copies::{Counting, Finding, are_many};
+use crate::read::merge::Arrival;
+
 const HELD_MAX: usize = 1 << 17;
+/// Packets held back of what cannot be read again, until it is known whether copies among them are left out.
+pub(crate) const HOLD_BACK: usize = 1 << 14;
 
 /// Which packets are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Duplicates {
-    /// None.
+    /// None; they are counted.
     Keep,
+    /// None, unless more than a fifth of the packets are copies: then as `Places`. Files that are merged: as `Taps`.
+    Auto,
+    /// Those that were captured at another place before, or at the same one at once: another interface, another link
+    /// header and another hop count are other places.
+    Places,
     /// Those another tap had captured. A tap that saw two equal packets saw two: its n-th is the n-th of the others.
     Taps,
     /// Every one equal to an earlier one, as a mirror port writes them that sees a packet come and go.
     All,
+}
+
+impl Duplicates {
+    /// With what the packets have to be identified.
+    pub(crate) fn identities(self) -> Identities {
+        match self {
+            Duplicates::Taps | Duplicates::All => Identities::Taps(RandomState::new()),
+            Duplicates::Keep | Duplicates::Auto | Duplicates::Places => Identities::FirstFrame(Arc::default()),
+        }
+    }
 }
 
 struct Sighting {
@@ -34,24 +57,87 @@ struct Sighting {
 /// Taps up to here are searched one by one.
 const FEW_TAPS: usize = 16;
 
+/// How copies at different places are looked for.
+enum Places {
+    Counted(Counting),
+    Found(Finding),
+}
+
 /// Packets of late, by identity.
 pub(crate) struct Sightings {
     rule: Duplicates,
     window_ns: u64,
+    places: Places,
+    holds_back: bool,
+    /// Copies among the packets seen.
+    copies: u64,
     // Identities are keyed hashes already.
     held: HashMap<u64, Sighting>,
     order: VecDeque<(i64, u64)>,
 }
 
 impl Sightings {
-    pub(crate) fn with(rule: Duplicates, window_ns: u64) -> Self {
-        Sightings { rule, window_ns, held: HashMap::new(), order: VecDeque::new() }
+    /// `again`: what is read can be read again.
+    pub(crate) fn with(rule: Duplicates, window_ns: u64, again: bool) -> Self {
+        let holds_back = rule == Duplicates::Auto && !again;
+        let places = match rule {
+            _ if holds_back => Places::Found(Finding::default()),
+            Duplicates::Keep | Duplicates::Auto => Places::Counted(Counting::new()),
+            Duplicates::Places | Duplicates::Taps | Duplicates::All => Places::Found(Finding::default()),
+        };
+        let (held, order) = (HashMap::new(), VecDeque::new());
+        Sightings { rule, window_ns, places, holds_back, copies: 0, held, order }
+    }
+
+    /// Copies among the packets seen, left out or not.
+    pub(crate) fn copies(&self) -> u64 {
+        self.copies
+    }
+
+    /// Whether packets are to be held back, until [`Sightings::decide`] says whether copies among them are left out.
+    #[inline]
+    pub(crate) fn hold_back(&self) -> bool {
+        self.holds_back
+    }
+
+    /// Whether copies are left out, by the `packets` seen so far.
+    pub(crate) fn decide(&mut self, packets: u64) -> bool {
+        let many = are_many(self.copies, packets);
+        self.holds_back = false;
+        if many {
+            self.rule = Duplicates::Places;
+        } else {
+            // What the files have later is too late.
+            (self.rule, self.places) = (Duplicates::Keep, Places::Counted(Counting::new()));
+        }
+        many
+    }
+
+    /// Whether copies are left in among `packets` that nobody wants in: the captures are to be read again without.
+    pub(crate) fn are_too_many(&self, packets: u64) -> bool {
+        self.rule == Duplicates::Auto && !self.holds_back && are_many(self.copies, packets)
     }
 
     /// Whether the packet repeats one that is remembered; `time_ns` does not fall by more than the reordering window.
     #[inline]
-    pub(crate) fn repeats(&mut self, identity: u64, tap: u32, time_ns: i64) -> bool {
-        self.rule != Duplicates::Keep && self.is_held(identity, tap, time_ns)
+    pub(crate) fn repeats(&mut self, arrival: &Arrival) -> bool {
+        if let Places::Counted(counting) = &mut self.places {
+            self.copies += u64::from(counting.sees(arrival));
+            return false;
+        }
+        self.is_copy(arrival)
+    }
+
+    #[inline(never)]
+    fn is_copy(&mut self, arrival: &Arrival) -> bool {
+        let copy = match (self.rule, &mut self.places) {
+            (Duplicates::Taps | Duplicates::All, _) | (_, Places::Counted(_)) => {
+                self.is_held(arrival.segment.identity, arrival.tap, arrival.time_ns)
+            }
+            (_, Places::Found(finding)) => finding.sees(arrival),
+        };
+        self.copies += u64::from(copy);
+        copy
     }
 
     #[inline(never)]
@@ -127,8 +213,8 @@ mod tests {
     use super::*;
 
     fn repeats(rule: Duplicates, packets: &[(u64, u32, i64)]) -> Vec<bool> {
-        let mut sightings = Sightings::with(rule, 100);
-        packets.iter().map(|&(identity, tap, time_ns)| sightings.repeats(identity, tap, time_ns)).collect()
+        let mut sightings = Sightings::with(rule, 100, true);
+        packets.iter().map(|&(identity, tap, time_ns)| sightings.is_held(identity, tap, time_ns)).collect()
     }
 
     /// What `add` promises, by a walk over all taps.
@@ -171,7 +257,6 @@ mod tests {
         let packets = [(1, 0, 0), (1, 1, 1), (1, 0, 2), (1, 1, 3), (1, 1, 4), (2, 1, 5), (2, 0, 6)];
         assert_eq!(repeats(Duplicates::Taps, &packets), [false, true, false, true, false, false, true]);
         assert_eq!(repeats(Duplicates::All, &packets), [false, true, true, true, true, false, true]);
-        assert!(!repeats(Duplicates::Keep, &packets).contains(&true));
     }
 
     #[test]
@@ -180,9 +265,9 @@ mod tests {
             repeats(Duplicates::All, &[(1, 0, 0), (1, 0, 100), (1, 0, 101), (1, 0, 150)]),
             [false, true, false, true]
         );
-        let mut sightings = Sightings::with(Duplicates::All, 10);
+        let mut sightings = Sightings::with(Duplicates::All, 10, true);
         for time_ns in 0..1000 {
-            sightings.repeats(time_ns as u64, 0, time_ns);
+            sightings.is_held(time_ns as u64, 0, time_ns);
         }
         assert_eq!((sightings.held.len(), sightings.order.len()), (11, 11));
     }

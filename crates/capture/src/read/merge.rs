@@ -92,6 +92,10 @@ impl<'a, R: Read> Source<'a, R> {
     #[cold]
     fn end(&mut self, truncated: bool, counts: &mut Counts) -> Result<Step, CaptureError> {
         counts.truncated |= truncated;
+        for (&interface, &tap) in &self.taps {
+            let name = &mut counts.names[tap as usize];
+            *name = name.take().or_else(|| self.reader.interface_name(interface).map(str::to_owned));
+        }
         if let Some(next) = self.following.as_mut().and_then(|following| following()) {
             let (reader, name, after_ns) = next?;
             (self.reader, self.name) = (reader, name);
@@ -106,6 +110,7 @@ impl<'a, R: Read> Source<'a, R> {
 
     #[inline]
     fn step(&mut self, counts: &mut Counts, arrival: &mut Arrival) -> Result<Step, CaptureError> {
+        counts.nanoseconds |= self.reader.has_nanoseconds();
         let record = match self.reader.held_record() {
             Some(record) => record,
             None => match self.reader.read_item().map_err(|error| error.inside(&self.name))? {
@@ -141,7 +146,7 @@ impl<'a, R: Read> Source<'a, R> {
                 Ok(Step::Arrival)
             }
             Err(skip) => {
-                counts.skip_frame(skip, record.link_type);
+                counts.skip_frame(skip, record.link_type, self.decoder.other());
                 Ok(Step::Nothing)
             }
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod ahead;
 pub(crate) mod clocks;
+pub(crate) mod copies;
 pub(crate) mod duplicates;
 pub(crate) mod input;
 pub(crate) mod merge;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::counts::Counts;
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
-use crate::read::duplicates::Sightings;
+use crate::read::duplicates::{HOLD_BACK, Sightings};
 use crate::read::merge::{Arrival, Merge, Step};
 use crate::watch::{Go, POLL_EVERY, Seen, Watch};
 
@@ -33,7 +33,7 @@ pub(crate) trait Taker {
     }
 }
 
-/// Reads to the end, or as far as `watch` wants; whether the files could be read so: false where what was taken for a
+/// Reads to the end, or as far as `watch` wants, or as far as copies are [too many](Sightings::are_too_many); whether the files could be read so: false where what was taken for a
 /// series is none.
 ///
 /// # Errors
@@ -47,13 +47,22 @@ pub(crate) fn pass<R: Read>(
     taker: &mut impl Taker,
 ) -> Result<bool, CaptureError> {
     let (mut steps, mut arrival) = (0_u64, Arrival::NONE);
+    let mut held = Vec::new();
     loop {
         if steps.is_multiple_of(POLL_EVERY) {
+            // The rest need not be read with them.
+            if sightings.are_too_many(counts.decoded) {
+                return Ok(true);
+            }
             let bytes = read.load(Ordering::Relaxed);
             match watch.look(Seen { packets: counts.packets, connections: taker.connections(), bytes }) {
                 Go::On => {}
                 Go::Tighter if taker.tighten(counts)? => {}
                 Go::Stop | Go::Tighter => {
+                    if sightings.hold_back() {
+                        let leaves_out = sightings.decide(held.len() as u64);
+                        let_go(&mut held, leaves_out, counts, taker)?;
+                    }
                     counts.stopped = true;
                     return Ok(true);
                 }
@@ -65,16 +74,72 @@ pub(crate) fn pass<R: Read>(
             Step::Arrival => {}
             Step::Nothing => continue,
             Step::Overlap => return Ok(false),
-            Step::End => return Ok(true),
+            Step::End => {
+                if sightings.hold_back() {
+                    let leaves_out = sightings.decide(held.len() as u64);
+                    let_go(&mut held, leaves_out, counts, taker)?;
+                }
+                return Ok(true);
+            }
         };
-        if sightings.repeats(arrival.segment.identity, arrival.tap, arrival.time_ns) {
-            counts.skip(Skip::Duplicate);
-            counts.taps[arrival.tap as usize].duplicates += 1;
-            taker.copy(&arrival);
+        let left_out = sightings.repeats(&arrival);
+        if left_out || sightings.hold_back() {
+            aside(&arrival, left_out, sightings, &mut held, counts, taker)?;
             continue;
         }
         counts.decoded += 1;
         counts.fragments += u64::from(arrival.segment.fragment);
         taker.take(&arrival, counts)?;
     }
+}
+
+/// Holds a packet back, or leaves it out.
+#[inline(never)]
+fn aside(
+    arrival: &Arrival,
+    left_out: bool,
+    sightings: &mut Sightings,
+    held: &mut Vec<(u64, Arrival, bool)>,
+    counts: &mut Counts,
+    taker: &mut impl Taker,
+) -> io::Result<()> {
+    if !sightings.hold_back() {
+        return put(arrival, left_out, counts, taker);
+    }
+    held.push((counts.packets, *arrival, left_out));
+    if held.len() < HOLD_BACK {
+        return Ok(());
+    }
+    let leaves_out = sightings.decide(held.len() as u64);
+    let_go(held, leaves_out, counts, taker)
+}
+
+/// Takes a packet, or counts it as left out.
+fn put(arrival: &Arrival, left_out: bool, counts: &mut Counts, taker: &mut impl Taker) -> io::Result<()> {
+    if left_out {
+        counts.skip(Skip::Duplicate);
+        counts.taps[arrival.tap as usize].duplicates += 1;
+        taker.copy(arrival);
+        return Ok(());
+    }
+    counts.decoded += 1;
+    counts.fragments += u64::from(arrival.segment.fragment);
+    taker.take(arrival, counts)
+}
+
+/// Takes packets that were held back, each with its number.
+#[cold]
+fn let_go(
+    held: &mut Vec<(u64, Arrival, bool)>,
+    leaves_out: bool,
+    counts: &mut Counts,
+    taker: &mut impl Taker,
+) -> io::Result<()> {
+    let packets = counts.packets;
+    for (number, arrival, copy) in std::mem::take(held) {
+        counts.packets = number;
+        put(&arrival, copy && leaves_out, counts, taker)?;
+    }
+    counts.packets = packets;
+    Ok(())
 }

@@ -7,7 +7,7 @@
 
 use std::io::{self, Read};
 
-use pcap_parser::pcapng::{Block, parse_block_be, parse_block_le};
+use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
 use pcap_parser::{PcapHeader, parse_pcap_header};
 
 use crate::decode::skip::Skip;
@@ -19,6 +19,8 @@ pub const MAX_BLOCK_BYTES: usize = 8 << 20;
 
 /// Read at once: as much as stays in the cache of a core.
 const BLOCK_BYTES: usize = 1 << 18;
+/// Longest frame that a record of a known form may tell of: super-segments of BIG TCP have 512 KiB.
+const MAX_ORIGINAL: u32 = 16 << 20;
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACES_MAX: usize = 1 << 16;
 /// The upper bits of the link-type field hold the length of a frame check sequence.
@@ -35,6 +37,8 @@ pub struct Record<'a> {
     pub time_ns: i64,
     /// Bytes the frame had on the wire.
     pub original_bytes: u32,
+    /// The snapshot length would have let more bytes in than were captured: the frame was not cut by it.
+    pub below_snap: bool,
     /// Captured bytes, from the link header on.
     pub data: &'a [u8],
 }
@@ -56,9 +60,11 @@ pub enum Item<'a> {
 }
 
 struct Interface {
+    name: Option<String>,
     link_type: i32,
     units_per_s: u128,
     offset_s: i64,
+    snap_bytes: u32,
 }
 
 enum Format {
@@ -73,7 +79,14 @@ struct Pcap {
     header_bytes: usize,
     link_type: i32,
     unit_ns: i64,
+    snap_bytes: u32,
 }
+
+/// Microseconds of a second: a fraction from here on is one of nanoseconds.
+const MICROSECONDS: u32 = 1_000_000;
+const YEAR_S: u32 = 31_557_600;
+/// Records at the start of a file by which its form is recognised.
+const RECORDS_SEEN: usize = 64;
 
 impl Pcap {
     fn of(header: &PcapHeader) -> Self {
@@ -82,16 +95,70 @@ impl Pcap {
             header_bytes: if header.is_modified_format() { 24 } else { 16 },
             link_type: header.network.0 & LINK_TYPE_MASK,
             unit_ns: if header.is_nanosecond_precision() { 1 } else { 1000 },
+            snap_bytes: header.snaplen,
         }
+    }
+
+    /// Fractions of a second of the first records in `start`, which begins behind the header of the file; whether all of
+    /// them can be records, and whether they end where `start` does. The length of record headers may be `guessed`.
+    fn first_records(&self, start: &[u8], guessed: bool) -> (Vec<u32>, bool, bool) {
+        let (mut fractions, mut at, mut began) = (Vec::new(), 0, None);
+        while fractions.len() < RECORDS_SEEN {
+            let Some(header) = start.get(at..at + self.header_bytes) else {
+                return (fractions, true, at == start.len());
+            };
+            let [seconds, fraction, captured, original] = [0, 4, 8, 12].map(|at| word(header, at, self.big_endian));
+            if captured as usize > MAX_BLOCK_BYTES || original > MAX_ORIGINAL || fraction >= 1_000_000_000 {
+                return (fractions, false, false);
+            }
+            // What odd files may have makes a guess wrong.
+            let began = *began.get_or_insert(seconds);
+            if guessed && (captured == 0 || captured > original || seconds.abs_diff(began) > YEAR_S) {
+                return (fractions, false, false);
+            }
+            fractions.push(fraction);
+            at += self.header_bytes + captured as usize;
+        }
+        (fractions, true, true)
+    }
+
+    /// Whose longer record headers the file has, which its first bytes do not say: the first records are none in the known
+    /// form, and are some with these headers.
+    fn variant(&self, start: &[u8]) -> Option<&'static str> {
+        if self.first_records(start, false).1 {
+            return None;
+        }
+        let known: &[(usize, &str)] = match self.header_bytes {
+            24 => &[(28, "SuSE 6.3")],
+            _ => &[(24, "Red Hat 6.1"), (20, "Nokia")],
+        };
+        known.iter().find_map(|&(header_bytes, name)| {
+            let (found, fits, ends) = Pcap { header_bytes, ..*self }.first_records(start, true);
+            (fits && (ends || found.len() >= 2)).then_some(name)
+        })
+    }
+
+    /// Whether a file of microseconds has fractions of a second that are nanoseconds: most of its first records are beyond
+    /// a million.
+    fn has_nanoseconds(&self, start: &[u8]) -> bool {
+        let (fractions, ..) = self.first_records(start, false);
+        let [beyond, any] = [MICROSECONDS, 1].map(|least| fractions.iter().filter(|&&one| one >= least).count());
+        self.unit_ns == 1000 && 2 * beyond > any
     }
 
     /// The packet of a whole record.
     #[inline(always)]
     fn record<'a>(&self, block: &'a [u8]) -> Record<'a> {
         let (header, data) = block.split_at(self.header_bytes);
-        let [seconds, fraction, original_bytes] = [0, 4, 12].map(|at| word(header, at, self.big_endian));
-        let time_ns = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * self.unit_ns;
-        Record { link_type: self.link_type, interface: 0, time_ns, original_bytes, data }
+        // Never shorter; as one number it is read at once.
+        let words = u128::from_le_bytes(header.first_chunk().copied().unwrap_or_default());
+        let word = |at: u32| if self.big_endian { ((words >> at) as u32).swap_bytes() } else { (words >> at) as u32 };
+        let (seconds, fraction, original_bytes) = (word(0), word(32), word(96));
+        // No second has so many microseconds.
+        let unit_ns = if fraction < MICROSECONDS { self.unit_ns } else { 1 };
+        let time_ns = i64::from(seconds) * 1_000_000_000 + i64::from(fraction) * unit_ns;
+        let below_snap = is_below(data, self.snap_bytes);
+        Record { link_type: self.link_type, interface: 0, time_ns, original_bytes, below_snap, data }
     }
 }
 
@@ -104,6 +171,7 @@ pub struct Reader<R: Read> {
     at: usize,
     held: usize,
     ended: bool,
+    nanoseconds: bool,
 }
 
 impl<R: Read + Send + 'static> Reader<R> {
@@ -125,7 +193,7 @@ impl<R: Read> Reader<R> {
     fn over(input: Input<R>) -> Result<Self, CaptureError> {
         let compression = input.compression();
         let format = Format::Pcapng { big_endian: false, interfaces: Vec::new() };
-        let mut reader = Reader { input, format, buffer: Vec::new(), at: 0, held: 0, ended: false };
+        let mut reader = Reader { input, format, buffer: Vec::new(), at: 0, held: 0, ended: false, nanoseconds: false };
         let held = reader.fill(24)?;
         let start = &reader.buffer[..held];
         if held == 0 && compression.is_none() {
@@ -138,18 +206,36 @@ impl<R: Read> Reader<R> {
             return Ok(reader);
         }
         match parse_pcap_header(start) {
-            Ok((_, header)) => (reader.format, reader.at) = (Format::Pcap(Pcap::of(&header)), held),
+            Ok((_, header)) => {
+                let mut pcap = Pcap::of(&header);
+                // What the first read brought, of more than the header.
+                let first = &reader.buffer[held..reader.held];
+                if let Some(name) = pcap.variant(first) {
+                    let found = format!("a pcap with the record headers of {name} (convert it: editcap -F pcap)");
+                    return Err(CaptureError::NotCapture { found });
+                }
+                reader.nanoseconds = pcap.has_nanoseconds(first);
+                if reader.nanoseconds {
+                    pcap.unit_ns = 1;
+                }
+                (reader.format, reader.at) = (Format::Pcap(pcap), held);
+            }
             Err(error) => {
                 let cut = error.is_incomplete() && held >= 4;
                 let found = if cut {
                     format!("a pcap header cut off after {held} bytes")
                 } else {
-                    describe(start, compression)
+                    describe(&reader.buffer[..reader.held], compression)
                 };
                 return Err(CaptureError::NotCapture { found });
             }
         }
         Ok(reader)
+    }
+
+    /// Whether the file says microseconds and has nanoseconds, as which they are read.
+    pub(crate) fn has_nanoseconds(&self) -> bool {
+        self.nanoseconds
     }
 
     /// Reads up to the next packet or block; [`Item::End`] for ever once the file has ended.
@@ -164,6 +250,12 @@ impl<R: Read> Reader<R> {
             Format::Pcap(pcap) => self.read_pcap(pcap),
             Format::Pcapng { .. } => self.read_pcapng(),
         }
+    }
+
+    /// Name of an interface of the section that is read, where its file has one.
+    pub(crate) fn interface_name(&self, interface: u32) -> Option<&str> {
+        let Format::Pcapng { interfaces, .. } = &self.format else { return None };
+        interfaces.get(interface as usize)?.name.as_deref()
     }
 
     /// Sees to it that `bytes` bytes from `at` on are there; returns how many are, fewer only where the file ends.
@@ -288,6 +380,12 @@ fn byte_order(magic: &[u8]) -> Option<bool> {
     }
 }
 
+/// Whether a snapshot length, 0 for none, would have let in more.
+#[inline]
+fn is_below(data: &[u8], snap_bytes: u32) -> bool {
+    snap_bytes == 0 || data.len() < snap_bytes as usize
+}
+
 #[inline]
 fn word(block: &[u8], at: usize, big_endian: bool) -> u32 {
     let bytes = [block[at], block[at + 1], block[at + 2], block[at + 3]];
@@ -298,12 +396,20 @@ fn word(block: &[u8], at: usize, big_endian: bool) -> u32 {
 fn unparsed<'a>(block: &[u8], interfaces: &mut Vec<Interface>, big_endian: bool) -> Item<'a> {
     match word(block, 0, big_endian) {
         1 if interfaces.len() < INTERFACES_MAX => {
-            interfaces.push(Interface { link_type: -1, units_per_s: 0, offset_s: 0 });
+            interfaces.push(Interface { name: None, link_type: -1, units_per_s: 0, offset_s: 0, snap_bytes: 0 });
             Item::Other
         }
         2 | 3 | 6 => Item::Undated(Skip::Malformed),
         _ => Item::Other,
     }
+}
+
+/// Longest name of an interface that is kept, in bytes: a file may have 65,536 of them.
+const MOST_NAME_BYTES: usize = 64;
+
+fn name_of(description: &InterfaceDescriptionBlock<'_>) -> Option<String> {
+    let name = description.if_name()?.ok()?;
+    (!name.is_empty() && name.len() <= MOST_NAME_BYTES).then(|| name.to_owned())
 }
 
 fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bool) -> Item<'a> {
@@ -313,9 +419,11 @@ fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bo
                 // pcap-parser reads the offset little-endian in every section.
                 let offset_s = description.if_tsoffset;
                 interfaces.push(Interface {
+                    name: name_of(&description),
                     link_type: description.linktype.0 & LINK_TYPE_MASK,
                     units_per_s: units_per_s(description.if_tsresol),
                     offset_s: if big_endian { offset_s.swap_bytes() } else { offset_s },
+                    snap_bytes: description.snaplen,
                 });
             }
             Item::Other
@@ -329,12 +437,14 @@ fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bo
                 return Item::Undated(Skip::NoInterface);
             };
             let captured = packet.data.len().min(packet.caplen as usize);
+            let data = &packet.data[..captured];
             Item::Packet(Record {
                 link_type: interface.link_type,
                 interface: packet.if_id,
                 time_ns,
                 original_bytes: packet.origlen,
-                data: &packet.data[..captured],
+                below_snap: is_below(data, interface.snap_bytes),
+                data,
             })
         }
         // A simple packet block has no time.
@@ -359,15 +469,24 @@ impl Interface {
     }
 }
 
+/// What a file is that begins with `start` and is no capture that is read, and how to get one.
 fn describe(start: &[u8], compression: Option<&str>) -> String {
-    const KNOWN: [(&[u8], &str); 7] = [
+    const KNOWN: [(&[u8], &str); 15] = [
         (&[0x1f, 0x8b], "gzip"),
         (&[0x28, 0xb5, 0x2f, 0xfd], "Zstandard data"),
-        (b"\xfd7zXZ", "xz data"),
-        (b"BZh", "bzip2 data"),
+        (&[0x04, 0x22, 0x4d, 0x18], "LZ4 data (decompress it: lz4 -d)"),
+        (b"\xfd7zXZ", "xz data (decompress it: xz -d)"),
+        (b"BZh", "bzip2 data (decompress it: bzip2 -d)"),
         (b"PK\x03\x04", "a zip archive"),
         (b"PAR1", "a Parquet file"),
         (&[0x34, 0xcd, 0xb2, 0xa1], "a big-endian pcap of the 'modified' format"),
+        (b"snoop\0\0\0", "a snoop capture (convert it: editcap -F pcap)"),
+        (b"RTSS", "a Network Monitor 1 capture (convert it: editcap -F pcap)"),
+        (b"GMBU", "a Network Monitor 2 capture (convert it: editcap -F pcap)"),
+        (&[0x0c, 0xa5], "NetFlow of nfcapd (write it by nfdump -r FILE -o csv; compare --flows reads that)"),
+        (&[0xa5, 0x0c], "NetFlow of nfcapd (write it by nfdump -r FILE -o csv; compare --flows reads that)"),
+        (b"#separator", "a log of Zeek (use it with compare --flows)"),
+        (b"#fields", "a log of Zeek (use it with compare --flows)"),
     ];
     let inside = compression.map_or_else(String::new, |name| format!(" inside {name}"));
     if let Some((_, name)) = KNOWN.iter().find(|(magic, _)| start.starts_with(magic)) {
@@ -376,12 +495,59 @@ fn describe(start: &[u8], compression: Option<&str>) -> String {
     if start.is_empty() {
         return format!("nothing readable{inside}");
     }
+    if is_argus(start) || start.starts_with(b"StartTime,LastTime,") {
+        return format!("records of Argus (they are not read: use the capture, or NetFlow of nfdump){inside}");
+    }
+    if start.starts_with(b"{") && start.windows(15).any(|some| some == b"\"DATA_FILENAME\"") {
+        return format!("a result of flent (it has no packets: use the capture of its test){inside}");
+    }
+    if let Some(name) = flow_list(start) {
+        return format!("{name} (use it with compare --flows){inside}");
+    }
+    if is_erf(start) {
+        return format!("records of ERF (convert it: editcap -F pcap){inside}");
+    }
     let shown = &start[..start.len().min(8)];
     if shown.iter().all(|byte| (0x20..0x7f).contains(byte) || byte.is_ascii_whitespace()) {
         return format!("text starting {:?}{inside}", String::from_utf8_lossy(shown));
     }
     let hex: Vec<String> = shown.iter().map(|byte| format!("{byte:02x}")).collect();
     format!("bytes {}{inside}", hex.join(" "))
+}
+
+/// The management record with which a file of Argus begins has one of its cookies.
+fn is_argus(start: &[u8]) -> bool {
+    const COOKIES: [&[u8]; 2] = [&[0xe5, 0x71, 0x2d, 0xcb], &[0xe5, 0x61, 0x7a, 0xcb]];
+    start[0] & 0xf0 == 0x80 && start[..start.len().min(64)].windows(4).any(|four| COOKIES.contains(&four))
+}
+
+/// A flow list that other commands read, by what it begins with.
+fn flow_list(start: &[u8]) -> Option<&'static str> {
+    let begin = &start[..start.len().min(2048)];
+    let has = |name: &str| begin.windows(name.len()).any(|some| some == name.as_bytes());
+    if has("\"id.orig_h\"") {
+        Some("a log of Zeek")
+    } else if has("start_s,") || has(",start_s") {
+        Some("a flow list of Mayfly")
+    } else if has("firstSeen") && has("srcAddr") || has("ts,te,td,sa,da") || has("\"in_packets\"") {
+        Some("NetFlow of nfdump")
+    } else {
+        None
+    }
+}
+
+/// Whether the first record can be one of ERF, which has no magic: a type that exists, lengths that agree, and the next
+/// record, if it is there, too.
+fn is_erf(start: &[u8]) -> bool {
+    let record = |at: usize| {
+        let header = start.get(at..at + 16)?;
+        let half = |at: usize| usize::from(u16::from_be_bytes([header[at], header[at + 1]]));
+        let (kind, length) = (header[8] & 0x7f, half(10));
+        let known = (1..=48).contains(&kind) && length >= 16 && half(12) == 0;
+        known.then_some(at + length)
+    };
+    // Without a loss counter two fit by chance in one of a million.
+    record(0).is_some_and(|next| next >= start.len() || record(next).is_some())
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use std::hash::BuildHasher;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::wire::{Before, LONGEST, MAGIC, put, put_end};
+use crate::can_be_read_again;
 use crate::counts::Counts;
 use crate::decode::decoder::Decoder;
 use crate::decode::key::Key;
@@ -82,7 +83,7 @@ impl Taker for Shards {
 
 /// Reads the captures at `paths` as one, in one pass, and writes the packets of each connection to one of `shards`, new
 /// files of which there is at least one; returns what was read, for [`read_shard`](crate::read_shard) and whoever puts the
-/// tables together. At most 64 kB of a shard are held in memory. Of `options` only `tunnels` counts.
+/// tables together. At most 64 kB of a shard are held in memory. Of `options` only `tunnels` and `duplicates` count; copies by tap are none here.
 ///
 /// # Errors
 /// [`CaptureError`] as [`read_files`](crate::read_files); [`CaptureError::NoSeries`] of several files that do not follow
@@ -98,28 +99,43 @@ pub fn split_files(
     if several && paths.iter().any(|path| path.as_ref() == Path::new(STDIN)) {
         return Err(CaptureError::NoSeries);
     }
-    let source = match paths {
-        [path] => {
-            let (path, decoder) = (path.as_ref(), Decoder::with(options.tunnels, None));
-            let reader = open(path, &read).map_err(|error| error.inside(&name_of(path)))?;
-            Source::of(reader, decoder, 0, name_of(path), 0)
-        }
-        _ => series(paths, options.tunnels, &read)?,
+    let mut duplicates = match options.duplicates {
+        Duplicates::Taps | Duplicates::All => Duplicates::Keep,
+        other => other,
     };
     let created = |path: &_| {
         let path: &Path = AsRef::as_ref(path);
         Shard::create(path).map_err(|error| CaptureError::Io(error).inside(&name_of(path)))
     };
-    let shards = shards.iter().map(created).collect::<Result<Vec<_>, _>>()?;
-    let mut taker = Shards { keys: RandomState::new(), shards };
-    let (mut counts, mut sightings) = (Counts::default(), Sightings::with(Duplicates::Keep, 0));
-    let mut merge = Merge::of(vec![source], 0);
-    if !pass(&mut merge, &mut sightings, &read, watch, &mut counts, &mut taker)? {
-        return Err(CaptureError::NoSeries);
-    }
-    for shard in &mut taker.shards {
-        shard.end()?;
-    }
+    let again = can_be_read_again(paths);
+    let mut counts = loop {
+        let identities = duplicates.identities();
+        let source = match paths {
+            [path] => {
+                let (path, decoder) = (path.as_ref(), Decoder::identifying(options.tunnels, identities));
+                let reader = open(path, &read).map_err(|error| error.inside(&name_of(path)))?;
+                Source::of(reader, decoder, 0, name_of(path), 0)
+            }
+            _ => series(paths, options.tunnels, identities, &read)?,
+        };
+        let shards = shards.iter().map(created).collect::<Result<Vec<_>, _>>()?;
+        let mut taker = Shards { keys: RandomState::new(), shards };
+        let (mut counts, mut sightings) = (Counts::default(), Sightings::with(duplicates, 0, again));
+        let mut merge = Merge::of(vec![source], 0);
+        if !pass(&mut merge, &mut sightings, &read, watch, &mut counts, &mut taker)? {
+            return Err(CaptureError::NoSeries);
+        }
+        if again && sightings.are_too_many(counts.decoded) && !counts.stopped {
+            duplicates = Duplicates::Places;
+            read.store(0, Ordering::Relaxed);
+            continue;
+        }
+        for shard in &mut taker.shards {
+            shard.end()?;
+        }
+        counts.copies = sightings.copies();
+        break counts;
+    };
     counts.clocks = vec![Clock::default(); paths.len()];
     Ok(counts)
 }

@@ -7,7 +7,7 @@ use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
 use crate::read::merge::Arrival;
 
 /// First bytes of a shard, with the version of what follows.
-pub(super) const MAGIC: [u8; 8] = *b"MAYFLYS1";
+pub(super) const MAGIC: [u8; 8] = *b"MAYFLYS2";
 
 /// Longest packet: five numbers, two IPv6 addresses with ports, a TCP header with options.
 pub(super) const LONGEST: usize = 1 + 5 * 10 + 36 + 11 + 11;
@@ -21,6 +21,8 @@ const END: u8 = 3;
 const SIX: u8 = 1 << 2;
 const FRAGMENT: u8 = 1 << 3;
 const REPLY: u8 = 1 << 4;
+/// Of a datagram.
+const QUIC: u8 = 1 << 4;
 const MSS: u8 = 1 << 5;
 const SHIFT: u8 = 1 << 6;
 const TIMESTAMPS: u8 = 1 << 7;
@@ -48,7 +50,7 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
             let bit = |there: bool, bit: u8| if there { bit } else { 0 };
             TCP | bit(mss.is_some(), MSS) | bit(window_shift.is_some(), SHIFT) | bit(timestamps.is_some(), TIMESTAMPS)
         }
-        Transport::Udp => UDP,
+        Transport::Udp { quic } => UDP | if *quic { QUIC } else { 0 },
         Transport::Icmp { reply } => ICMP | if *reply { REPLY } else { 0 },
     };
     into.push(kind | if six { SIX } else { 0 } | if segment.fragment { FRAGMENT } else { 0 });
@@ -129,11 +131,12 @@ pub(super) fn take(bytes: &mut &[u8], before: &mut Before) -> Option<Next> {
             }
             Transport::Tcp(TcpHeader { seq, ack, flags, window, options })
         }
-        UDP => Transport::Udp,
+        UDP => Transport::Udp { quic: kind & QUIC != 0 },
         _ => Transport::Icmp { reply: kind & REPLY != 0 },
     };
     let fragment = kind & FRAGMENT != 0;
-    let segment = Segment { source, destination, wire_bytes, payload_bytes, transport, identity: 0, fragment };
+    let segment =
+        Segment { source, destination, wire_bytes, payload_bytes, transport, identity: 0, place: 0, fragment };
     Some(Next::Packet { number, arrival: Arrival { time_ns, tap, segment } })
 }
 
@@ -200,7 +203,7 @@ mod tests {
             let options = TcpOptions { mss, window_shift, timestamps };
             let transport = match kind {
                 TCP => Transport::Tcp(TcpHeader { seq, ack, flags, window, options }),
-                UDP => Transport::Udp,
+                UDP => Transport::Udp { quic: reply },
                 _ => Transport::Icmp { reply },
             };
             let segment = Segment {
@@ -210,6 +213,7 @@ mod tests {
                 payload_bytes: numbers.2,
                 transport,
                 identity: 0,
+                place: 0,
                 fragment,
             };
             let first = Before { number: 3, time_ns: times.0 };

@@ -15,6 +15,7 @@ use units::{Direction, Time};
 
 use crate::flow::FlowSpec;
 use crate::options::{SegmentOptions, UNTOLD};
+use crate::tcp::linux::buffer::window_scale;
 use crate::tcp::settings::Tcp;
 use crate::wire::handle::{Handle, Mark};
 
@@ -109,9 +110,9 @@ impl Format {
         Format {
             headers: tcp.headers(),
             // The option does not reckon with other options (RFC 6691): a segment with timestamps holds that much less.
-            mss: tcp.mss + tcp.headers() - tcp.header,
+            mss: tcp.mss + tcp.reserved + tcp.headers() - tcp.header,
             window: (u64::from(tcp.receiver_window) * u64::from(tcp.mss)).min(WIDEST_WINDOW) as u16,
-            scale: tcp.window_scale(),
+            scale: window_scale(tcp),
             timestamps: tcp.timestamps,
             fin_on_data: tcp.fin_on_data,
             quic: tcp.recovery.is_quic(),

@@ -161,6 +161,20 @@ record! {
 }
 
 record! {
+    /// How busy the bottleneck was in one second of the run, probes included; only of runs with probes.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    pub struct LinkSecond in "seconds" {
+        /// Seconds before it since the start of the run.
+        pub second: u32 => "second", "s";
+        /// Share of the second in which the forward port was sending; of a link that varies, the share that was used of
+        /// what it offered. 0 in a wireless cell.
+        pub forward: f64 => "forward_busy";
+        /// The same of the reverse port.
+        pub reverse: f64 => "reverse_busy";
+    }
+}
+
+record! {
     /// The forward queue at one sampling instant.
     #[derive(Clone, Debug, Default, PartialEq)]
     pub struct Sample in "samples" {
@@ -314,6 +328,8 @@ pub struct Output {
     pub packets: Vec<PacketTrace>,
     /// Packets of the probes, those of one flow in order.
     pub probes: Vec<ProbePacket>,
+    /// How busy the bottleneck was in each second, where there are probes.
+    pub seconds: Vec<LinkSecond>,
     /// Expiries of the retransmission timer of the traced flows.
     pub timeouts: Vec<Timeout>,
     /// Sub-flows in the forward queue in the order in which they began, when asked for.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{Kind, Output, Port, Sim, Transport};
 use crate::error::ConfigError;
 use crate::out::queue_delay::QueueDelay;
-use crate::out::records::Sample;
+use crate::out::records::{LinkSecond, Sample};
 use crate::tcp::settings::Tcp;
 use crate::wire::queue::Queue;
 
@@ -112,6 +112,7 @@ impl Sim<'_> {
         self.out.subflows = std::mem::take(&mut self.subflows).into_rows();
         let peak = |ports: &Range<usize>| self.ports[ports.clone()].iter().map(Port::peak_busy).fold(0.0, f64::max);
         let peaks = [peak(&self.watched), peak(&self.reverse)];
+        self.out.seconds = self.seconds();
         let gone = self.waits_of_gone();
         let counters = &mut self.out.counters;
         [counters.peak_utilisation, counters.reverse_peak_utilisation] = peaks;
@@ -143,6 +144,22 @@ impl Sim<'_> {
         self.out.books = self.close_books()?;
         self.pass_the_rest(rest)?;
         Ok(self.out)
+    }
+
+    /// How busy the bottleneck was in each second, where the run has probes.
+    fn seconds(&mut self) -> Vec<LinkSecond> {
+        let end = self.end;
+        let [mut forward, mut reverse] = [&self.watched, &self.reverse].map(Range::clone).map(Vec::from_iter);
+        // Behind a shaper the link has a port of its own.
+        forward.extend(self.modems[0]);
+        reverse.extend(self.modems[1]);
+        let mut busiest = |ports: Vec<usize>| {
+            let shares = ports.into_iter().map(|port| self.ports[port].busy_shares(end));
+            shares.reduce(|one, other| one.iter().zip(&other).map(|(one, other)| one.max(*other)).collect())
+        };
+        let [forward, reverse] = [busiest(forward), busiest(reverse)].map(Option::unwrap_or_default);
+        let both = forward.into_iter().zip(reverse).enumerate();
+        both.map(|(second, (forward, reverse))| LinkSecond { second: second as u32, forward, reverse }).collect()
     }
 
     /// Takes what the ports have counted since the start of the run.

@@ -161,6 +161,10 @@ impl<'a> Sim<'a> {
                 (forward..forward + 1, forward + 1..forward + 2)
             }
         };
+        if !run.probes.is_empty() {
+            let of_link = watched.clone().chain(reverse.clone()).chain(modems.into_iter().flatten());
+            of_link.for_each(|port| ports[port].watch_seconds());
+        }
         let out = Output { records: vec![FlowRecord::default(); flows.len()], ..Output::default() };
         Ok(Sim {
             run,

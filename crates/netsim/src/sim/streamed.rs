@@ -56,6 +56,7 @@ pub fn run_streamed(
 ) -> Result<Output, ConfigError> {
     run.check(&[])?;
     check(run, hosts)?;
+    let run = &*run.with_room();
     let last = FlowSpec { src: hosts[0] - 1, dst: hosts[1] - 1, ..FlowSpec::default() };
     let mut sim = Sim::set_up_between(run, &[], &[last])?;
     sim.net.ledger = Ledger::of_stream();

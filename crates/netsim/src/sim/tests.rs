@@ -7,7 +7,7 @@ use super::*;
 use crate::network::Network;
 use crate::out::books::Count;
 use crate::out::probes::Probe;
-use crate::out::records::FlowRecord;
+use crate::out::records::{FlowRecord, LinkSecond};
 use crate::tcp::settings::{Congestion, EcnMode, Recovery};
 use crate::tcp::tests::tcp;
 
@@ -216,6 +216,36 @@ fn a_probe_is_sent_back_and_counted_nowhere() {
     // One second has 50 packets of 1000 bytes, 50 of 200 and 10 of 64, of 1.25 million bytes.
     let bytes = (50 * 1000 + 50 * 200 + 10 * 64) as f64;
     assert!((counters.peak_utilisation - bytes * 8e-7).abs() < 1e-4, "{}", counters.peak_utilisation);
+    // Every second of the run is told, those without a packet too.
+    assert_eq!(out.seconds.len() as u64, counters.end.0.div_ceil(1_000_000_000));
+    assert!((0..).zip(&out.seconds).all(|(second, row)| row.second == second));
+    let most = |of: fn(&LinkSecond) -> f64| out.seconds.iter().map(of).fold(0.0, f64::max);
+    assert!((most(|row| row.forward) - counters.peak_utilisation).abs() < 1e-9);
+    assert!((most(|row| row.reverse) - counters.reverse_peak_utilisation).abs() < 1e-9);
+    // 100 packets of 1000 bytes, 50 of 200 and 10 of 64; the last second is as long as the run goes on.
+    let last_s = counters.end.as_secs_f64() - (out.seconds.len() - 1) as f64;
+    let length_s = |row: &LinkSecond| if row.second as usize + 1 < out.seconds.len() { 1.0 } else { last_s };
+    let sent: f64 = out.seconds.iter().map(|row| row.forward * length_s(row)).sum();
+    assert!((sent * 1.25e6 - (100_000.0 + 10_000.0 + 640.0)).abs() < 1.0, "{sent}");
+}
+
+#[test]
+fn the_seconds_of_a_link_do_not_depend_on_a_warm_up_and_are_told_with_probes_only() {
+    let mut run = run_of("fifo", Limit::Packets(300));
+    run.network.rate = BitRate::from_bps(4_000_000).expect("non-zero");
+    let load = FlowSpec { udp: Some((1000, Time::from_millis(4))), ..flow(Time::ZERO, 700 * 972) };
+    let ping = FlowSpec { up: true, udp: Some((64, Time::from_millis(100))), ..flow(Time::ZERO, 30 * 36) };
+    assert!(crate::run(&run, &[ping, load], &Control::default()).expect("valid").seconds.is_empty());
+    run.probes = vec![Probe { flow: 0, echo: true }];
+    let out = crate::run(&run, &[ping, load], &Control::default()).expect("valid");
+    let (told, last_s) = (out.seconds, out.counters.end.as_secs_f64() - 2.0);
+    // A packet of 2 ms each 4 ms, for 2.8 s.
+    for (row, share) in told.iter().zip([0.5, 0.5, 0.4 / last_s]) {
+        assert!((row.forward - share).abs() < 0.01 && row.reverse < 0.01, "{row:?}");
+    }
+    run.counting.warm_up = Time(1_500_000_000);
+    let warmed = crate::run(&run, &[ping, load], &Control::default()).expect("valid").seconds;
+    assert_eq!(told, warmed);
 }
 
 #[test]
@@ -387,6 +417,46 @@ fn the_sender_of_linux_is_told_every_mark_and_every_byte() {
         assert!(received >= 10_000_000, "{name}");
         assert_eq!(ce + capable, ect0 + ect1 + ce, "no other code point: {name}");
     }
+}
+
+/// The option of accurate ECN is in data of Linux too, and comes out of the payload: a full packet is as long as without it.
+#[test]
+fn data_of_linux_makes_room_for_the_option_of_accurate_ecn() {
+    for (recovery, ecn, option) in [
+        (Recovery::Linux, EcnMode::Classic, 0),
+        (Recovery::Linux, EcnMode::Accurate, 12),
+        (Recovery::Linux, EcnMode::L4s, 12),
+        (Recovery::LinuxWithoutSack, EcnMode::Accurate, 12),
+        (Recovery::Sack, EcnMode::Accurate, 0),
+    ] {
+        let mut run = run_of("codel", Limit::Packets(60));
+        (run.tcp.recovery, run.tcp.ecn, run.tcp.tick) = (recovery, ecn, Time::from_millis(1));
+        (run.tcp.timestamps, run.tcp.receiver_window, run.tcp.delayed_ack) = (true, 200, Time::from_millis(40));
+        (run.traced, run.trace_limit) = (vec![0], 100_000);
+        let payload = run.tcp.mss - option;
+        let flows = [flow(Time::ZERO, 1000 * u64::from(payload))];
+        let found = super::run_both_ways(&run, &flows, &Control::default()).expect("valid");
+        let longest = found.packets.iter().map(|packet| packet.len).max();
+        let name = format!("{recovery:?} {ecn:?}");
+        assert_eq!(longest, Some(run.tcp.mss + run.tcp.headers()), "{name}");
+        assert_eq!(run.tcp.payload(), payload, "{name}");
+        let alone = super::alone(&run, &flows[0]).expect("valid");
+        assert_eq!(alone.arrivals.len(), 1000 + usize::from(run.tcp.fin && !run.tcp.fin_on_data), "{name}");
+    }
+}
+
+#[test]
+fn no_room_for_the_option_of_accurate_ecn_is_refused() {
+    let mut run = run_of("fifo", Limit::Packets(60));
+    (run.tcp.recovery, run.tcp.ecn, run.tcp.tick) = (Recovery::Linux, EcnMode::Accurate, Time::from_millis(1));
+    (run.tcp.receive_buffer, run.tcp.mss) = (crate::tcp::settings::ReceiveBuffer::Window, 12);
+    let refused = super::run(&run, &[flow(Time::ZERO, 1000)], &Control::default());
+    assert_eq!(
+        refused.expect_err("no room").to_string(),
+        "tcp.mss = 12: must be at least 13 bytes with the option of accurate ECN"
+    );
+    run.tcp.mss = 13;
+    assert!(super::run(&run, &[flow(Time::ZERO, 1000)], &Control::default()).is_ok());
 }
 
 /// The flag of DCTCP (RFC 8257, 3.2): acknowledgements that cover marked segments cover no others, also where they wait.

@@ -18,7 +18,8 @@ use crate::event::{Events, Kind};
 use crate::options::{Block, MOST_BLOCKS, Options, SegmentOptions};
 use crate::out::books::Ledger;
 use crate::out::trace::Trace;
-use crate::tcp::accurate::{Counts, Habits, Hosts, Mode, Told};
+use crate::tcp::accurate::report::AccEcnReport;
+use crate::tcp::accurate::{Counts, Habits, Hosts, Mode};
 use crate::tcp::settings::Tcp;
 use crate::tcp::{Connection, History, Life, Trains};
 use crate::wire::handle::{Handle, Mark, Owner};
@@ -488,7 +489,7 @@ impl Endpoint {
         }
         let bare = !segment.syn && segment.numbers.is_none();
         if self.tcp.ecn.counts() && heard {
-            options.told = Some(Told {
+            options.told = Some(AccEcnReport {
                 ecn: segment.ecn,
                 payload: segment.payload,
                 ace: segment.ace,

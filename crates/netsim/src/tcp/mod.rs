@@ -9,7 +9,7 @@ pub(crate) mod control;
 pub mod endpoint;
 mod ends;
 pub(crate) mod hystart;
-mod linux;
+pub(crate) mod linux;
 mod pacing;
 pub(crate) mod rate;
 mod receiver;
@@ -23,6 +23,7 @@ pub(crate) mod sender;
 pub mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
+mod words;
 
 use std::mem::offset_of;
 

@@ -71,6 +71,8 @@ pub(crate) struct Sample {
     pub(crate) prior_in_flight: u32,
     /// Segments in flight after.
     pub(crate) in_flight: u32,
+    /// Segments that the sender lets leave together.
+    pub(crate) quantum: u32,
 }
 
 /// A segment that is found to be lost.
@@ -242,6 +244,7 @@ impl Rate {
             window_limited,
             prior_in_flight,
             in_flight,
+            quantum: 1,
         })
     }
 }

@@ -596,6 +596,7 @@ pub(crate) mod tests {
             retries: None,
             restart_after_idle: false,
             cached_metrics: CachedMetrics::Off,
+            reserved: 0,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Settings of the transport.
 
-use qdisc::Ecn;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use units::Time;
@@ -8,6 +7,7 @@ use units::Time;
 use crate::error::ConfigError;
 
 pub use crate::tcp::rules::Congestion;
+pub use crate::tcp::words::EcnMode;
 
 /// Window from which the slow-start threshold is halved after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -137,52 +137,6 @@ pub enum ReceiveBuffer {
     Tuned,
 }
 
-/// Explicit congestion notification: which data may be marked, and what acknowledgements tell of marks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EcnMode {
-    /// Nothing may be marked.
-    Off,
-    /// RFC 3168: data is ECT(0), one mark per round trip is told.
-    Classic,
-    /// RFC 8257: data is ECT(0), the flag of an acknowledgement says whether what it acknowledges was marked.
-    Dctcp,
-    /// AccECN (RFC 9768): data is ECT(0), acknowledgements count the marks.
-    Accurate,
-    /// L4S (RFC 9331): AccECN with ECT(1).
-    L4s,
-}
-
-impl EcnMode {
-    /// Whether data may be marked.
-    #[inline]
-    pub(crate) fn is_on(self) -> bool {
-        self != EcnMode::Off
-    }
-
-    /// Whether acknowledgements carry the count of marks.
-    #[inline]
-    pub(crate) fn counts(self) -> bool {
-        matches!(self, EcnMode::Accurate | EcnMode::L4s)
-    }
-
-    /// Whether acknowledgements tell the share of segments that were marked.
-    #[inline]
-    pub(crate) fn tells_share(self) -> bool {
-        self.counts() || self == EcnMode::Dctcp
-    }
-
-    /// What data is sent as.
-    #[inline]
-    pub(crate) fn codepoint(self) -> Ecn {
-        match self {
-            EcnMode::Off => Ecn::NotEct,
-            EcnMode::L4s => Ecn::Ect1,
-            EcnMode::Classic | EcnMode::Dctcp | EcnMode::Accurate => Ecn::Ect0,
-        }
-    }
-}
-
 /// TCP (RFC 5681, 6582, 6675, 6298, 3042). Windows are in segments of `mss` payload bytes.
 ///
 /// Every setting is spelled here and in the section `[tcp]` of a scenario; a test holds the two to each other by the schema
@@ -297,6 +251,9 @@ pub struct Tcp {
     pub restart_after_idle: bool,
     /// What a sender knows of its path from connections that ended before it begins.
     pub cached_metrics: CachedMetrics,
+    /// Bytes of `mss` that a run has already taken for the option of accurate ECN; of no use to a caller.
+    #[serde(skip)]
+    pub reserved: u32,
 }
 
 /// Settings that some flows of a run have in place of [`Run::tcp`](crate::Run::tcp).
@@ -333,8 +290,13 @@ impl Tcp {
                 return Err(ConfigError::Value(name, value.to_string(), bound));
             }
         }
+        if self.mss + self.reserved <= self.option_bytes() {
+            let value = self.mss.to_string();
+            return Err(ConfigError::Value("tcp.mss", value, "at least 13 bytes with the option of accurate ECN"));
+        }
         self.check_quic()?;
-        if self.congestion.traits().needs_sack && !self.recovery.is_selective() && !self.recovery.is_linux() {
+        let of_linux = self.recovery.is_linux() && self.congestion.linux_code().is_some();
+        if self.congestion.traits().needs_sack && !self.recovery.is_selective() && !of_linux {
             let word = self.congestion.word().into();
             return Err(ConfigError::Value("tcp.congestion", word, "used with tcp.recovery = sack or linux"));
         }
@@ -352,16 +314,6 @@ impl Tcp {
         if self.linear_syn_timeouts > 0 && !self.recovery.is_linux() {
             let value = self.linear_syn_timeouts.to_string();
             return Err(ConfigError::Value("tcp.linear_syn_timeouts", value, "0 but with tcp.recovery = linux"));
-        }
-        let known = matches!(self.congestion, Congestion::Aimd | Congestion::Cubic | Congestion::Bbr)
-            || self.congestion.traits().counts;
-        if self.recovery.is_linux() && !known {
-            let word = self.congestion.word().into();
-            return Err(ConfigError::Value(
-                "tcp.congestion",
-                word,
-                "aimd, cubic, dctcp, prague or bbr with tcp.recovery = linux; all work with tcp.recovery = sack",
-            ));
         }
         if !self.recovery.is_linux() {
             if !matches!(self.receive_buffer, ReceiveBuffer::Auto | ReceiveBuffer::Window) {
@@ -442,15 +394,27 @@ impl Tcp {
         }
     }
 
-    /// Power of two in which a window that moves is told.
-    pub(crate) fn window_scale(&self) -> Option<u32> {
-        crate::tcp::linux::window_scale(self)
-    }
-
     /// Headers of a segment without SACK blocks, bytes.
     #[inline]
     pub fn headers(&self) -> u32 {
         self.header + if self.timestamps { TIMESTAMPS } else { 0 }
+    }
+
+    /// The option of accurate ECN in a data segment, bytes; 0 where data has none.
+    fn option_bytes(&self) -> u32 {
+        if self.recovery.is_linux() && self.ecn.counts() { ACCURATE_OF_LINUX } else { 0 }
+    }
+
+    /// Payload of a full data segment, bytes: `mss` without the option of accurate ECN, for which Linux makes room in every
+    /// data segment (`tcp_current_mss`).
+    pub fn payload(&self) -> u32 {
+        self.mss.saturating_sub(self.option_bytes() - self.reserved).max(1)
+    }
+
+    /// The same settings, in which `mss` is the payload of a full data segment; `None` where it is so already.
+    pub(crate) fn with_room(&self) -> Option<Tcp> {
+        let reserved = self.option_bytes();
+        (reserved > self.reserved).then(|| Tcp { mss: self.payload(), reserved, ..self.clone() })
     }
 
     /// Whether the rule counts marks, and is told of them.
@@ -469,6 +433,8 @@ impl Tcp {
 /// AccECN option with two counters of three bytes, which bulk data changes all the time: that of its own code point and
 /// that of marks (RFC 9768, 3.2.3), bytes.
 pub(crate) const ACCURATE: u32 = 8;
+/// The same option as Linux sends it with data: all three counters, aligned to words, bytes.
+const ACCURATE_OF_LINUX: u32 = 12;
 
 /// IPv4 and UDP, the shortest header of a 1-RTT packet with its tag (RFC 9000, 17.3), and 8 bytes for a STREAM frame.
 const QUIC_HEADER: u32 = 28 + 18 + 8;

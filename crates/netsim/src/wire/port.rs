@@ -67,6 +67,8 @@ pub(crate) struct Port {
     busy_in_second: u64,
     /// The most of any second.
     busiest: u64,
+    /// Nanoseconds of transmission in each second since the start of the run; only where somebody asks for them.
+    seconds: Option<Vec<u64>>,
     /// What was counted when the averages began.
     before: InterfaceCounts,
     /// Packets waiting by their place in the ledger, as those that came and went have it; in debug builds only.
@@ -109,6 +111,7 @@ impl Port {
             second: 0,
             busy_in_second: 0,
             busiest: 0,
+            seconds: None,
             before: InterfaceCounts::default(),
             waiting: HashMap::new(),
         }
@@ -320,6 +323,7 @@ impl Port {
         while from < self.busy_until.0 {
             let second = from / SECOND;
             if second != self.second {
+                self.end_second();
                 (self.second, self.busy_in_second) = (second, 0);
             }
             let until = self.busy_until.0.min((second + 1) * SECOND);
@@ -333,10 +337,49 @@ impl Port {
     fn carried(&mut self, ended: Time, len: u32) {
         let second = ended.0 / SECOND;
         if second != self.second {
+            self.end_second();
             (self.second, self.busy_in_second) = (second, 0);
         }
         self.busy_in_second += self.serial.time(len).0;
         self.busiest = self.busiest.max(self.busy_in_second);
+    }
+
+    /// Writes down the transmissions of the current second so far.
+    fn end_second(&mut self) {
+        let Some(seconds) = &mut self.seconds else { return };
+        let place = self.second as usize;
+        if seconds.len() <= place {
+            seconds.resize(place + 1, 0);
+        }
+        seconds[place] += self.busy_in_second;
+    }
+
+    /// Rate that loads are measured by, bit/s.
+    fn usual_bps(&self) -> f64 {
+        const BYTES: u32 = 1_000_000;
+        8.0 * f64::from(BYTES) / self.serial.time(BYTES).as_secs_f64()
+    }
+
+    /// Has the transmissions of each second written down from now on.
+    pub(crate) fn watch_seconds(&mut self) {
+        self.seconds = Some(Vec::new());
+    }
+
+    /// Share of each second from the start of the run to `end` in which the port was sending, of a link that varies the
+    /// share of what it offered in that second; empty unless watched.
+    pub(crate) fn busy_shares(&mut self, end: Time) -> Vec<f64> {
+        self.end_second();
+        self.busy_in_second = 0;
+        let Some(seconds) = self.seconds.take() else { return Vec::new() };
+        let share = |second: u64| {
+            let busy = seconds.get(second as usize).copied().unwrap_or(0);
+            let (from, to) = (second * SECOND, ((second + 1) * SECOND).min(end.0));
+            let usual = busy as f64 / (to - from) as f64;
+            // What a varying link carried was counted at its mean rate.
+            let offered_bps = self.offered_bps(Time(from), Time(to));
+            offered_bps.map_or(usual, |bps| if bps > 0.0 { usual * self.usual_bps() / bps } else { 0.0 })
+        };
+        (0..end.0.div_ceil(SECOND)).map(share).collect()
     }
 
     /// Largest share of a second of the run, since the averages began, in which the port was sending; of a link that varies,
@@ -368,6 +411,7 @@ impl Port {
         self.account(now);
         self.sampled_area = self.sampled_area.wrapping_sub(self.backlog_area);
         (self.backlog_area, self.flows_area, self.flows_max) = (0, 0, self.flows);
+        self.end_second();
         (self.busy_in_second, self.busiest) = (0, 0);
         self.queue.restart(now);
         self.before = self.counted();

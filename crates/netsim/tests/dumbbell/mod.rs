@@ -94,6 +94,7 @@ pub fn wired(discipline: &str) -> Run {
             retries: None,
             restart_after_idle: false,
             cached_metrics: CachedMetrics::Off,
+            reserved: 0,
         },
         transports: Vec::new(),
         duration: ms(60_000),

@@ -116,11 +116,17 @@ impl<const N: usize> TagRing<N> {
         }
     }
 
-    /// Puts back `entry`, which came out of bucket `popped` and is due in the later `bucket`: as far as the ring reaches, and
-    /// that is half of it.
+    /// Puts back `entry`, which came out of bucket `popped` and is due in the later `bucket`. A ring that does not reach there
+    /// moves on as far as it has to, by half its length at most: what comes below it later loses its order.
     pub(crate) fn defer(&mut self, entry: u16, bucket: i64, popped: i64, places: &mut (impl Places + ?Sized)) {
-        self.base = self.base.max(popped - N as i64 / 2);
+        self.base = self.base.max(Self::reaching(bucket, popped));
         self.push(entry, bucket, self.base, places);
+    }
+
+    /// The base with which a ring has a place for `bucket`, or half a ring beyond `popped` if that comes first.
+    #[inline]
+    fn reaching(bucket: i64, popped: i64) -> i64 {
+        (bucket + 1 - N as i64).min(popped - N as i64 / 2)
     }
 
     /// The entry that comes out first when those that do not `count` are thrown away, and those whose `bucket` is a later
@@ -154,7 +160,7 @@ impl<const N: usize> TagRing<N> {
                 if bucket(entry) <= at {
                     return Some(entry);
                 }
-                base = base.max(at - N as i64 / 2);
+                base = base.max(Self::reaching(bucket(entry), at));
                 deferred.push((bucket(entry).min(base + N as i64 - 1), entry));
             }
             from = at + 1;
@@ -220,6 +226,19 @@ mod tests {
             agrees_with_a_search::<16>(&steps);
             agrees_with_a_search::<64>(&steps);
         }
+    }
+
+    /// One entry was charged where it is; those that come behind it, one lower than the other, are in order all the same.
+    #[test]
+    fn who_comes_as_low_as_the_floor_keeps_its_order_after_an_entry_was_deferred() {
+        let (mut ring, mut places) = (TagRing::<64>::default(), [Place::default(); 3]);
+        let (floor, tags) = (40, [101, 60, 45]);
+        ring.push(0, 100, floor, &mut places[..]);
+        assert_eq!(ring.pop(floor, &places[..]), Some((0, 100)));
+        ring.defer(0, tags[0], 100, &mut places[..]);
+        (1..3).for_each(|entry| ring.push(entry, tags[usize::from(entry)], floor, &mut places[..]));
+        let taken: Vec<_> = std::iter::from_fn(|| ring.pop(floor, &places[..])).collect();
+        assert_eq!(taken, [(2, 45), (1, 60), (0, 101)]);
     }
 
     #[test]

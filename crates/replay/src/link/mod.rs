@@ -8,7 +8,6 @@ mod shared;
 
 use capture::{Connection, Protocol, Volume};
 
-use crate::ends::Ends;
 pub(crate) use crate::link::carried::{BUSY, FULL, Load};
 use crate::link::carried::{Carried, NEAR_S};
 pub(crate) use crate::link::queue::Queue;
@@ -16,6 +15,7 @@ use crate::link::queue::window_of;
 use crate::link::shared::{Met, Side};
 use crate::numbers::{mean_median, seconds};
 use crate::rates::Rates;
+use hosts::Ends;
 
 /// A queue is shared where the median handshake on a full link waits for so many packets.
 const SHARED_PACKETS: f64 = 5.0;

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mayfly.cli.lazy import LazyGroup, Table
-from mayfly.cli.options import Assets
+from mayfly.cli.options import Assets, Duplicates
 from mayfly.cli.profile.options import AsJson, Captures, Certificates, Cluster, Internal, Quiet, Shards, Workers
 from mayfly.cli.session import Session
 
@@ -66,6 +66,7 @@ def captures(
     connections: Annotated[
         bool, typer.Option("--connections", help="Write connections.parquet and go no further: no laws, no report")
     ] = False,
+    duplicates: Duplicates = None,
     workers: Workers = None,
     cluster: Cluster = None,
     certificates: Certificates = None,
@@ -79,6 +80,8 @@ def captures(
     quiet: Quiet = False,
 ) -> None:
     """Profile captures; the name may be left out."""
+    from mayfly.workload.reading import copies_as
+
     session = Session(as_json, quiet, out, assets)
     sharding = None
     if (workers, cluster, certificates, shards) != (None, None, None, None):
@@ -89,7 +92,7 @@ def captures(
     if connections:
         from mayfly.profile.listed import listed
 
-        with session.progress(f"read {captures[0].name}") as progress:
+        with copies_as(duplicates), session.progress(f"read {captures[0].name}") as progress:
             rows = listed(captures, trains=trains, progress=progress, **sources)
         files = rows.write(out)
         session.tell(rows, {"files": files}, ["connections: " + files["connections"]])
@@ -97,7 +100,7 @@ def captures(
     from mayfly.profile.answer import profile
     from mayfly.text.quantity import seconds
 
-    with session.progress(f"profile {captures[0].name}") as progress:
+    with copies_as(duplicates), session.progress(f"profile {captures[0].name}") as progress:
         found = profile(
             captures,
             bin_s=None if bin_width is None else seconds(bin_width, "bin"),

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Duplicates
 from mayfly.cli.session import Session
 from mayfly.cli.workload import profile as workload_profile
 
@@ -29,13 +30,17 @@ def convert(
         list[str] | None,
         typer.Option(metavar="CIDR", help="Near side of the link, for captures and logs; repeatable; else inferred"),
     ] = None,
+    duplicates: Duplicates = None,
     as_json: AsJson = False,
 ) -> None:
     """Read flows from one format and write them in another."""
     session = Session(as_json, quiet=True, out=target.parent)
     from mayfly.workload.formats.convert import converted
+    from mayfly.workload.reading import copies_as
 
-    session.tell(converted(source, target, from_format, to_format, mss=mss, internal=internal))
+    with copies_as(duplicates):
+        found = converted(source, target, from_format, to_format, mss=mss, internal=internal)
+    session.tell(found)
 
 
 @app.command(epilog="Example:  mayfly workload formats")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Duplicates
 from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
@@ -26,6 +27,7 @@ def measure(
     bin_width: Annotated[
         str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load, for its periods")
     ] = "5min",
+    duplicates: Duplicates = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -34,8 +36,9 @@ def measure(
     from mayfly.profile.workload.answer import Made
     from mayfly.profile.workload.measure import fit_list, workload_from
     from mayfly.text.quantity import seconds
+    from mayfly.workload.reading import copies_as
 
-    with session.progress(f"workload from {captures[0].name}") as progress:
+    with copies_as(duplicates), session.progress(f"workload from {captures[0].name}") as progress:
         workload = workload_from(
             captures,
             internal=internal,

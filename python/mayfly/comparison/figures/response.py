@@ -33,8 +33,15 @@ def kilobytes(packets: "Numbers | pl.Series", mss: int) -> list[float | None]:
     return figures_of(np.asarray(packets) * (mss / 1000))
 
 
-def mean_by_size(records: "Records", styles: dict[str, Style], mss: int) -> Figure | None:
-    """Conditional mean response time against size, both logarithmic (Chen 2012, Fig. 4.9)."""
+THINKING = "Of whole connections, think times of users and servers included. "
+"""Before the caption of a plot of connections that were replayed as scripts."""
+
+
+def mean_by_size(records: "Records", styles: dict[str, Style], mss: int, thinking: bool = False) -> Figure | None:
+    """Conditional mean response time against size, both logarithmic (Chen 2012, Fig. 4.9).
+
+    ``thinking``: of whole connections, whose times hold the think times of their users.
+    """
     data = [
         curve(
             label,
@@ -53,9 +60,10 @@ def mean_by_size(records: "Records", styles: dict[str, Style], mss: int) -> Figu
         "xaxis": axis(SIZE, True, values_of(data, "x")),
         "yaxis": axis("mean response time (s)", True, values_of(data, "y")),
     }
+    what = "connection" if thinking else "transfer"
     caption = (
-        "How long a transfer of a given size takes on average: lower is better. Completed TCP transfers in "
-        f"{BINS_PER_DECADE} size bins per factor of ten, as Chen 2012, Fig. 4.9."
+        f"{THINKING if thinking else ''}How long a {what} of a given size takes on average: lower is better. Completed "
+        f"TCP {what}s in {BINS_PER_DECADE} size bins per factor of ten, as Chen 2012, Fig. 4.9."
     )
     return Figure("mean-by-size", "Mean response time by flow size", caption, data, layout) if data else None
 
@@ -162,7 +170,7 @@ def confidence_bands(records: "Records", styles: dict[str, Style], mss: int) -> 
         f"Mean and 95 % confidence interval over bins of adjacent sizes with at least {samples} transfers each: where "
         "bands do not overlap, chance hardly explains the difference. The largest sizes, too "
         "few for a bin, are left out; as Chen "
-        "2012, Fig. 4.10 and section 4.6.2."
+        "2012, Fig. 4.10 and section 4.6.2, with intervals on a logarithmic scale, as no time is below 0."
     )
     return Figure("confidence", "Response time with 95 % confidence", caption, data, layout) if data else None
 

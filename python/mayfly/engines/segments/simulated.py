@@ -12,6 +12,7 @@ import polars as pl
 from mayfly.discipline_registry import parse
 from mayfly.engines.segments.traces import Trace
 from mayfly.scenario.scenario import Scenario, scenario_of
+from mayfly.scenario.transport import MODULES
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import run_one
 from mayfly.workload.lists import flow_list
@@ -21,8 +22,8 @@ FAST_BPS = 400_000_000_000
 QUEUE_PACKETS = 100_000
 RECEIVE_MEMORY = 2 * (16 << 20)
 """Of a receiver whose buffer the guest sets: SO_RCVBUF counts the payload, the kernel takes twice as much."""
-RULES = {"cubic": "cubic", "reno": "aimd", "bbr": "bbr"}
-"""Congestion controls of Linux by their names here."""
+RULES = {module: rule for rule, module in MODULES.items()}
+"""Names of congestion controls in the settings by names of the kernel's modules."""
 
 SYN, ACK = 0x02, 0x10
 ECHOES = 0xC0

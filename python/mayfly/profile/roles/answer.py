@@ -19,10 +19,10 @@ from mayfly.profile.roles.instances import arff_text
 from mayfly.profile.roles.model import Model, answering, read_model, train, training_rows
 from mayfly.profile.roles.several import histogram, over_traces
 from mayfly.profile.roles.validation import PARTS, Z, hold_out, wilson
-from mayfly.profile.sides import sides_of
 from mayfly.profile.table import read_connections
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
+from mayfly.workload.sides import sides_of
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,7 +39,7 @@ def features_of(captures: Paths, internal: Sequence[str] | None = None, progress
     captures : sequence of path
         As :func:`mayfly.profile.table.read_connections`.
     internal : sequence of str, optional
-        As :func:`mayfly.profile.sides.sides_of`.
+        As :func:`mayfly.workload.sides.sides_of`.
     progress : callable, optional
         Called with the fraction done.
 

@@ -22,6 +22,7 @@ from mayfly.profile.workload.schema import Class, Datagrams, Ends, Period, Workl
 from mayfly.text.parquet import read_parquet
 from mayfly.workload.capture import RTT_BOUNDS_S, flows_of_connections, networks_of
 from mayfly.workload.mix import offered
+from mayfly.workload.partial import named, refuse_partial
 
 MEASURES = ("gap", "size", "rtt")
 """What a law may be fitted to."""
@@ -83,6 +84,8 @@ def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS
     flows = flows.with_columns(pl.col("measured_rtt_s").alias("rtt_s"), pl.col("class").alias("group"))
     inside, before = flows.filter("begun"), flows.filter(~pl.col("begun"))
     left_out = {"flows": before.height, "bytes": int(before["size_bytes"].sum() or 0)}
+    if copies := found.connections.counts.get("skipped", {}).get("duplicate"):
+        left_out["copies"] = copies
     duration_s = max(found.connections.duration_s, (number_or_none(inside["start_s"].max()) or 0.0) * (1 + 1e-9))
     if not inside.height or not duration_s > 0:
         raise MayflyError(f"{', '.join(found.connections.sources)}: no flow that began in the capture, in 0 s or more")
@@ -283,12 +286,13 @@ def workload_from(
     Raises
     ------
     MayflyError
-        As those functions.
+        As those functions, or the captures were not read whole.
     """
     if len(captures) == 1 and (folder := _profile_folder(captures[0])) is not None:
         captures, more = [folder / "connections.parquet"], _as_profiled(folder)
         internal, hosts, bin_s = internal or more["internal"], hosts or more["hosts"], more["bin_s"]
     found = profile(captures, internal=internal, hosts=hosts, bin_s=bin_s, bootstrap=0, progress=progress)
+    refuse_partial(found.connections.counts, named(captures), "what a workload is measured from", None)
     return workload_of(found, fit=fit, points=points)
 
 

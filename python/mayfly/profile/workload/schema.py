@@ -109,7 +109,8 @@ class Workload(Section):
     duration_s : float
         Time that was measured, s.
     left_out : dict of int
-        Flows and payload bytes of connections that began before the capture; they are in no class.
+        Flows and payload bytes of connections that began before the capture, which are in no class; packets that are
+        copies of others, where there were any.
     period : list of Period
         They cover the duration; a longer draw begins them again.
     class_ : list of Class

@@ -1,7 +1,7 @@
 """Flows from one file into another, of any two formats."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -23,11 +23,14 @@ class Converted(Result):
         File that was written.
     lost : list of str
         What its format could not hold, a sentence each.
+    notes : list of str
+        What to know of the file that was read, a sentence each.
     """
 
     flows: pl.DataFrame
     target: str
     lost: list[str]
+    notes: list[str] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
         """What was written, for JSON."""
@@ -41,6 +44,7 @@ class Converted(Result):
             "first_s": starts.min(),
             "last_s": starts.max(),
             "lost": self.lost,
+            "notes": self.notes,
             "files": {"flows": self.target},
         }
 
@@ -55,7 +59,7 @@ class Converted(Result):
         scripts = f", {found['scripts']} with a script" if found["scripts"] else ""
         span = f"starting from {found['first_s']:.6g} s to {found['last_s']:.6g} s"
         first = f"{found['flows']} flows ({', '.join(kinds)}{scripts}) of {found['bytes']} bytes, {span}: {self.target}"
-        return [first, *(f"note: {sentence}" for sentence in self.lost)]
+        return [first, *(f"note: {sentence}" for sentence in (*self.notes, *self.lost))]
 
 
 def converted(
@@ -87,5 +91,6 @@ def converted(
     MayflyError
         As the reading and the writing.
     """
-    flows = read_flows_any(source, from_format, mss=mss, internal=internal)
-    return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format))
+    notes = list[str]()
+    flows = read_flows_any(source, from_format, mss=mss, internal=internal, notes=notes)
+    return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format), notes)

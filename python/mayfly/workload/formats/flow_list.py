@@ -19,7 +19,9 @@ def _is_csv(head: bytes) -> bool:
 
 
 def _write_csv(flows: pl.DataFrame, path: Path, name: str) -> None:
-    flows.write_csv(path, compression="gzip" if name.endswith(".gz") else "uncompressed", check_extension=False)
+    lists.in_text(flows).write_csv(
+        path, compression="gzip" if name.endswith(".gz") else "uncompressed", check_extension=False
+    )
 
 
 CSV = Format(
@@ -40,6 +42,6 @@ PARQUET = Format(
     suffixes=(".parquet",),
     sniff=lambda head: head.startswith(MAGIC),
     read=_read,
-    write=lambda flows, path, _: flows.write_parquet(path),
+    write=lambda flows, path, _: lists.in_text(flows).write_parquet(path),
     source="[](../tables.md#flow-list-input)",
 )

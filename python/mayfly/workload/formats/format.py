@@ -3,16 +3,17 @@
 import gzip
 import io
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
+from mayfly.text.long_lines import refuse_long_lines
 from mayfly.text.readable import printable
-from mayfly.workload.capture import Network
 
 HEAD_BYTES = 65536
 """Bytes of a file that tell its format."""
@@ -26,12 +27,15 @@ class Rules:
     ----------
     mss : int
         Payload of a full packet, bytes, 1 to 65535: where sizes are counted in packets.
-    networks : list of ip_network, optional
+    networks : sequence of str, optional
         The near side of the link, for formats of connections; inferred when None.
+    notes : list of str
+        Where the reader puts what the user should know of the flows, a sentence each.
     """
 
     mss: int = 1460
-    networks: list[Network] | None = None
+    networks: Sequence[str] | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,19 @@ def opened(path: Path) -> gzip.GzipFile | io.BufferedReader:
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     return gzip.open(path) if packed else path.open("rb")
+
+
+def refuse_endless(path: Path) -> None:
+    """Refuse a file of text whose lines do not end (:mod:`mayfly.text.long_lines`).
+
+    Raises
+    ------
+    MayflyError
+        One line.
+    """
+    source = printable(path)
+    with reading(source), opened(path) as file:
+        refuse_long_lines(cast("BinaryIO", file), source)
 
 
 def lines(path: Path) -> io.TextIOWrapper:

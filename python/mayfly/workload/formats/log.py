@@ -16,6 +16,9 @@ from mayfly.workload.lists import flow_list
 SIDE = {"packets": pl.Int64, "wire_bytes": pl.Int64, "distinct_bytes": pl.Int64}
 """What a log says of one direction, prefixed with ``opener_`` or ``responder_``."""
 
+HEADERS_BYTES = {("tcp", False): 52, ("tcp", True): 72, ("udp", False): 28, ("udp", True): 48}
+"""Headers of a packet by protocol and whether of IPv6: those of TCP with timestamps. For IP bytes of logs."""
+
 MOST = 2**53
 """Largest count: beyond it a number of JSON is not exact."""
 
@@ -113,13 +116,16 @@ def flows_of_log(rows: dict[str, list[Any]], path: Path, rules: Rules) -> pl.Dat
     Notes
     -----
     A log has no round-trip times and no time of the first payload: both directions of a TCP connection start with it.
+    Times are microseconds at best: a float of seconds since 1970 is no finer.
     """
     types = {"protocol": pl.String, "opener": pl.String, "responder": pl.String, "start_s": pl.Float64}
     types |= {"end_s": pl.Float64} | {f"{end}_{name}": t for end in ("opener", "responder") for name, t in SIDE.items()}
     frame = pl.DataFrame({name: pl.Series(rows[name], dtype=dtype) for name, dtype in types.items()})
     first_s = frame["start_s"].min()
     frame = frame.with_columns(
-        (pl.col("start_s") - first_s), (pl.col("end_s") - first_s), pl.lit(None, dtype=pl.Float64).alias("rtt_s")
+        (pl.col("start_s") - first_s).round(6),
+        (pl.col("end_s") - first_s).round(6),
+        pl.lit(None, dtype=pl.Float64).alias("rtt_s"),
     ).with_columns(
         *(pl.col("start_s").alias(f"{end}_{name}") for end in ("opener", "responder") for name in ("first_s",)),
         *(pl.col("start_s").alias(f"{end}_first_data_s") for end in ("opener", "responder")),

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
+from mayfly.errors import MayflyError
+from mayfly.text.readable import printable
 from mayfly.workload.formats.format import Format, Rules
 from mayfly.workload.lists import flow_list
 
@@ -21,10 +23,18 @@ MAGIC = (
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    from mayfly.workload.capture import flows_of_connections
-    from mayfly.workload.connections import connections
+    from mayfly.workload.capture import flows_of_connections, refuse_beyond_a_list
+    from mayfly.workload.connections import connections, why_no_flow
+    from mayfly.workload.copies import copies_sentence
+    from mayfly.workload.partial import refuse_partial
 
-    flows = flows_of_connections(connections(path)[0], rules.networks)
+    frame, counts = connections(path)
+    refuse_partial(counts, printable(path), "a flow list")
+    refuse_beyond_a_list(frame, str(path))
+    flows = flows_of_connections(frame, rules.networks)
+    if not flows.height:
+        raise MayflyError(f"{printable(path)}: no flow in it: {why_no_flow(frame.height, counts)}")
+    rules.notes.extend(filter(None, [copies_sentence(counts)]))
     return flow_list(flows.drop("connection_id"), mss=rules.mss, source=str(path))
 
 

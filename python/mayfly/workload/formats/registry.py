@@ -10,7 +10,8 @@ from mayfly.errors import MayflyError
 from mayfly.text.files import when_complete
 from mayfly.text.readable import printable
 from mayfly.workload.formats import flow_list, nfdump, ns3, packets, tmix, zeek
-from mayfly.workload.formats.format import Format, Rules, head_of
+from mayfly.workload.formats.format import Format, Rules, head_of, refuse_endless
+from mayfly.workload.formats.unread import not_read
 from mayfly.workload.lists import flow_list as normalised
 
 FORMATS = {
@@ -30,7 +31,12 @@ FORMATS = {
 
 
 def read_flows_any(
-    path: str | os.PathLike[str], format: str | None = None, *, mss: int = 1460, internal: list[str] | None = None
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    *,
+    mss: int = 1460,
+    internal: list[str] | None = None,
+    notes: list[str] | None = None,
 ) -> pl.DataFrame:
     r"""Read the flows of a file of any readable format.
 
@@ -44,6 +50,8 @@ def read_flows_any(
         Payload of a full packet, bytes, 1 to 65535: where the file counts packets.
     internal : list of str, optional
         CIDRs of the near side of the link, for captures and logs of connections.
+    notes : list of str, optional
+        Gets what the user should know of the flows, a sentence each.
 
     Returns
     -------
@@ -67,11 +75,15 @@ def read_flows_any(
 
     if not 1 <= mss <= 65535:
         raise MayflyError(f"mss = {printable(mss)}: must be a whole number from 1 to 65535 bytes")
-    rules = Rules(mss, None if internal is None else networks_of(internal))
+    rules = Rules(mss, None if internal is None else networks_of(internal), [] if notes is None else notes)
     head = head_of(path)
     found = named(format, "read") if format is not None else sniffed(head)
+    if found is None and (other := not_read(head)) is not None:
+        raise MayflyError(f"{printable(path)}: {other}")
     # A file in none of the other formats is read as a flow list, whose errors name the column.
     chosen = found or flow_list.CSV
+    if chosen not in (flow_list.PARQUET, packets.PCAP):
+        refuse_endless(Path(path))
     # Only readable formats are found.
     assert chosen.read is not None
     return chosen.read(Path(path), rules)

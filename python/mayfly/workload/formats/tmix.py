@@ -112,12 +112,13 @@ def _train(vector: Vector, way: str, size: int, wait_us: int, row: int, source: 
     if wait_us > scripts.LONGEST_S * 1e6:
         raise MayflyError(f"{source}: line {row}: a wait of {wait_us} us: must be at most a day")
     if size:
-        vector.trains.append(Train(way, size, wait_us * 1000))
+        vector.trains.append(Train(way == "up", size, wait_us * 1000))
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    types = {"start_s": pl.Float64, "src": pl.Int64, "dst": pl.Int64, "direction": pl.String, "opened_by": pl.String}
-    types |= {"rtt_s": pl.Float64, "size_bytes": pl.Int64, "script": pl.String}
+    types: dict[str, Any] = {"start_s": pl.Float64, "src": pl.Int64, "dst": pl.Int64, "direction": pl.String}
+    types |= {"opened_by": pl.String}
+    types |= {"rtt_s": pl.Float64, "size_bytes": pl.Int64, "script": scripts.SCRIPT}
     rows = [row for vector in vectors(path) for row in _flows(vector)]
     if not rows:
         raise MayflyError(f"{printable(path)}: no connection vector that carries anything: must hold at least one")
@@ -126,14 +127,14 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
 
 def _flows(vector: Vector) -> Iterator[tuple[Any, ...]]:
     """Flows of a vector: one, of the direction of its acceptor if that sends at all; two where it is concurrent."""
-    ways = [way for way in ("down", "up") if any(train.direction == way for train in vector.trains)]
+    ways = [way for way in ("down", "up") if any(train.up == (way == "up") for train in vector.trains)]
     for way in ways if vector.concurrent else ways[:1]:
-        trains = [train for train in vector.trains if not vector.concurrent or train.direction == way]
+        trains = [train for train in vector.trains if not vector.concurrent or train.up == (way == "up")]
         plain = len(trains) == 1 and not trains[0].wait_ns
         # One cloud of hosts at each end, as in ns-2.
         ends = (1, 2, "down", "receiver") if way == "down" else (2, 1, "up", "sender")
         size_bytes = sum(train.size_bytes for train in trains)
-        script = None if plain else scripts.written(trains)
+        script = None if plain else [vars(train) for train in trains]
         yield vector.start_us / 1e6, *ends, vector.rtt_us / 1e6 or None, size_bytes, script
 
 
@@ -145,8 +146,9 @@ def _exchanges(flows: pl.DataFrame) -> Iterator[tuple[int, float, float | None, 
         start_s, rtt_s, direction, opened_by, size_bytes, *script = found
         own = "I" if opened_by == "sender" else "A"
         other = "A" if own == "I" else "I"
-        trains = scripts.parsed(script[0]) if script and script[0] else [Train(direction, size_bytes)]
-        told = [(own if t.direction == direction else other, t.size_bytes, round(t.wait_ns / 1000)) for t in trains]
+        up = direction == "up"
+        trains = scripts.trains(script[0]) if script and script[0] else [Train(up, size_bytes)]
+        told = [(own if t.up == up else other, t.size_bytes, round(t.wait_ns / 1000)) for t in trains]
         yield row, start_s + told[0][2] * 1e-6, rtt_s, told
 
 
@@ -159,11 +161,17 @@ def _lost(flows: pl.DataFrame, kept: pl.DataFrame) -> list[str]:
         if wrong.any():
             told.append(f"{wrong.sum()} {words}")
     if "script" in kept.columns:
-        texts = kept["script"].drop_nulls()
-        for word, words in ((" pace ", "scripts lost their pace"), (" parts ", "scripts lost their parts")):
-            if held := texts.str.contains(word, literal=True).sum():
+        train, listed = pl.element().struct, pl.col("script").list
+        parted = ~train.field("streams") & (train.field("parts").list.len() > 0)
+        paced, parts, waiting = kept.select(
+            listed.eval((train.field("pace_ns") > 0).any()).list.first().sum().alias("paced"),
+            listed.eval(parted.any()).list.first().sum().alias("parted"),
+            (listed.first().struct.field("wait_ns") > 0).sum().alias("waiting"),
+        ).row(0)
+        for held, words in ((paced, "scripts lost their pace"), (parts, "scripts lost their parts")):
+            if held:
                 told.append(f"{held} {words}")
-        if held := texts.str.starts_with("wait").sum():
+        if held := waiting:
             told.append(f"{held} scripts that begin with a wait start so much later")
     if flipped := (kept["direction"].eq("down") == kept["opened_by"].eq("sender")).sum():
         told.append(

@@ -12,9 +12,12 @@ from mayfly.errors import MayflyError
 from mayfly.text.files import reading
 from mayfly.text.readable import printable
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
-from mayfly.workload.formats.log import LATEST_S, Addresses, count, flows_of_log, number, port, refused
+from mayfly.workload.formats.log import HEADERS_BYTES, LATEST_S, Addresses, count, flows_of_log, number, port, refused
 
 SIDES = (("opener", "orig"), ("responder", "resp"))
+
+LEAST_HEADERS_BYTES = {False: 40, True: 60}
+"""Headers of a TCP packet without options, by whether of IPv6."""
 
 
 def records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -74,13 +77,15 @@ def time_of(value: object, row: int, source: str) -> float:
     return number(value, row, "ts", source, LATEST_S)
 
 
-def connections(path: Path) -> dict[str, list[Any]]:
+def connections(path: Path, notes: list[str] | None = None) -> dict[str, list[Any]]:
     """Connections of TCP and UDP.
 
     Parameters
     ----------
     path : path
         The log.
+    notes : list of str, optional
+        Gets a sentence on payload that is not as the log says.
 
     Returns
     -------
@@ -96,6 +101,7 @@ def connections(path: Path) -> dict[str, list[Any]]:
     names = ("protocol", "opener", "opener_port", "responder", "responder_port", "start_s", "end_s")
     rows: dict[str, list[Any]] = {name: [] for name in names}
     rows |= {f"{end}_{name}": [] for end, _ in SIDES for name in ("packets", "wire_bytes", "distinct_bytes")}
+    has_payload, corrected, missed_bytes = False, 0, 0
     for row, record in records(path):
         protocol = record.get("proto")
         if protocol is None:
@@ -110,15 +116,61 @@ def connections(path: Path) -> dict[str, list[Any]]:
             found[f"{end}_port"] = port(record.get(f"id.{side}_p"), row, f"id.{side}_p", source)
             for name, field in (("packets", "pkts"), ("wire_bytes", "ip_bytes"), ("distinct_bytes", "bytes")):
                 found[f"{end}_{name}"] = count(record.get(f"{side}_{field}", 0), row, f"{side}_{field}", source)
+            has_payload |= f"{side}_bytes" in record
             if protocol == "udp" and f"{side}_pkts" not in record and found[f"{end}_distinct_bytes"]:
                 raise refused(source, row, f"{side}_pkts", None, "there where UDP carried payload")
+        missed = count(record.get("missed_bytes", 0), row, "missed_bytes", source)
+        if protocol == "tcp" and missed and _without_missed(found, missed):
+            corrected, missed_bytes = corrected + 1, missed_bytes + missed
         for name, value in found.items():
             rows[name].append(value)
+    told = list[str]()
+    if corrected:
+        told.append(
+            f"{corrected:,} connection{'' if corrected == 1 else 's'} of {source}: payload without the "
+            f"{missed_bytes:,} bytes that Zeek missed (missed_bytes), and no more than the IP bytes hold"
+        )
+    if not has_payload and rows["protocol"]:
+        _estimate(rows)
+        told.append(f"{source} has no orig_bytes and resp_bytes: payload is IP bytes without the usual headers")
+    if notes is not None:
+        notes += told
     return rows
 
 
+def _without_missed(found: dict[str, Any], missed: int) -> bool:
+    """Takes the bytes that Zeek did not see from the sides that lack them; False where none does.
+
+    Zeek counts payload by sequence numbers, so that a wild number is payload too, and missed.
+    """
+    sizes = {end: found[f"{end}_distinct_bytes"] for end, _ in SIDES}
+    room = {
+        end: found[f"{end}_wire_bytes"] - LEAST_HEADERS_BYTES[":" in found[end]] * found[f"{end}_packets"]
+        for end, _ in SIDES
+    }
+    if any(found[f"{end}_wire_bytes"] for end, _ in SIDES):
+        lacking = [end for end, _ in SIDES if sizes[end] > max(0, room[end])]
+    else:
+        # The log does not say which side it is: the one with more payload.
+        lacking = [max(sizes, key=lambda end: sizes[end])]
+        room = sizes
+    for end in lacking:
+        seen = max(0, room[end])
+        alone = len(lacking) == 1 and sizes[end] >= missed
+        found[f"{end}_distinct_bytes"] = min(seen, sizes[end] - missed) if alone else seen
+    return bool(lacking)
+
+
+def _estimate(rows: dict[str, list[Any]]) -> None:
+    """Payload of a log that has IP bytes and packets only, as of NetFlow."""
+    for end, _ in SIDES:
+        for place, protocol in enumerate(rows["protocol"]):
+            headers = HEADERS_BYTES[protocol, ":" in rows[end][place]] * rows[f"{end}_packets"][place]
+            rows[f"{end}_distinct_bytes"][place] = max(0, rows[f"{end}_wire_bytes"][place] - headers)
+
+
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    return flows_of_log(connections(path), path, rules)
+    return flows_of_log(connections(path, rules.notes), path, rules)
 
 
 def _is_zeek(head: bytes) -> bool:

@@ -19,7 +19,7 @@ from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload.bursts import MOST_BYTES
+from mayfly.workload.bursts import BURSTS, MOST_BYTES
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, PLACE, TO, USERS, Place
 
@@ -140,7 +140,7 @@ class Datagrams(ABC):
         return stop_s - self.start_s
 
     @abstractmethod
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
+    def bursts(self, lasts_s: float, rng: np.random.Generator) -> pl.Series:
         """Bursts of one flow that sends for ``lasts_s``."""
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
@@ -160,6 +160,6 @@ class Datagrams(ABC):
         """
         lasts_s = self.lasts_s(duration_s)
         starts = self.start_s + places(self.flows, self.spread_s, self.place, rng)
-        texts = [self.bursts(lasts_s, rng) for _ in range(self.flows)]
-        rows = pl.DataFrame({"start_s": starts, "bursts": texts, "dealt": np.arange(self.flows)})
+        bursts = pl.Series([self.bursts(lasts_s, rng) for _ in range(self.flows)], dtype=BURSTS)
+        rows = pl.DataFrame({"start_s": starts, "bursts": bursts, "dealt": np.arange(self.flows)})
         return rows.with_columns(protocol=pl.lit("udp"), direction=pl.lit("down"))

@@ -27,7 +27,7 @@ from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
 from mayfly.laws.section import SIZES, Sizes
 from mayfly.workload.hosts import Hosts
-from mayfly.workload.scripts import Train, written
+from mayfly.workload.scripts import SCRIPT, Train, column
 from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, bytes_of
 from mayfly.workload.sources.web import Web, object_law, web_flows
 
@@ -164,7 +164,7 @@ def frame_ends(sizes_bytes: list[int]) -> list[int]:
     return ends
 
 
-def page_scripts(http: Http, sizes_bytes: list[int]) -> list[str]:
+def page_scripts(http: Http, sizes_bytes: list[int]) -> list[list[Train]]:
     """Scripts of the connections that fetch one page.
 
     Parameters
@@ -176,37 +176,36 @@ def page_scripts(http: Http, sizes_bytes: list[int]) -> list[str]:
 
     Returns
     -------
-    list of str
+    list of list of Train
         One script per connection.
 
     Examples
     --------
-    >>> page_scripts(Http(connections=2), [1000, 2000, 3000])
+    >>> from mayfly.workload.scripts import written
+    >>> written(column(page_scripts(Http(connections=2), [1000, 2000, 3000]))).to_list()
     ['up 400 | wait 20ms | down 1000 | up 400 | wait 20ms | down 3000', 'up 400 | wait 20ms | down 2000']
-    >>> page_scripts(Http(version="2"), [1000, 20000])
+    >>> written(column(page_scripts(Http(version="2"), [1000, 20000]))).to_list()
     ['up 800 | wait 20ms | down 21027 parts 1009,21027']
-    >>> page_scripts(Http(version="3"), [1000, 20000])
+    >>> written(column(page_scripts(Http(version="3"), [1000, 20000]))).to_list()
     ['up 800 streams 400,400 | wait 20ms | down 21010 streams 1005,20005']
     """
     think_ns = round(http.think_s * 1e9)
     if http.version == "2":
         ends = frame_ends(sizes_bytes)
-        answer = Train("down", max(ends), think_ns, parts=tuple(ends))
-        return [written([Train("up", http.request_bytes * len(sizes_bytes)), answer])]
+        answer = Train(False, max(ends), think_ns, parts=tuple(ends))
+        return [[Train(True, http.request_bytes * len(sizes_bytes)), answer]]
     if http.version == "3":
         asked = tuple(http.request_bytes * count for count in range(1, len(sizes_bytes) + 1))
         came = tuple(accumulate(size + HTTP3_HEADER_BYTES for size in sizes_bytes))
-        requests = Train("up", asked[-1], parts=asked, streams=True)
-        return [written([requests, Train("down", came[-1], think_ns, parts=came, streams=True)])]
+        requests = Train(True, asked[-1], parts=asked, streams=True)
+        return [[requests, Train(False, came[-1], think_ns, parts=came, streams=True)]]
     used = min(http.connections, len(sizes_bytes))
     return [
-        written(
-            [
-                train
-                for size in sizes_bytes[connection::used]
-                for train in (Train("up", http.request_bytes), Train("down", size, think_ns))
-            ]
-        )
+        [
+            train
+            for size in sizes_bytes[connection::used]
+            for train in (Train(True, http.request_bytes), Train(False, size, think_ns))
+        ]
         for connection in range(used)
     ]
 
@@ -239,9 +238,11 @@ def http_flows(
     pages = Web(**{**vars(http.web), "object_gap_s": 0.0, "closed": True, "request_bytes": 0})
     objects = web_flows(pages, duration_s, seed, f"http.{index}", hosts, mss, first_stage)
     if objects.height == 0:
-        return objects.drop("size_bytes").with_columns(script=pl.lit(None, pl.String))
+        return objects.drop("size_bytes").with_columns(script=pl.lit(None, SCRIPT))
     whole = objects.group_by("stage", maintain_order=True).agg(
         pl.col("start_s", "src", "dst", "after", "direction", "group").first(), sizes="size_bytes"
     )
-    texts = [page_scripts(http, sizes) for sizes in whole["sizes"].to_list()]
-    return whole.drop("sizes").with_columns(script=pl.Series(texts, dtype=pl.List(pl.String))).explode("script")
+    pages_of = [page_scripts(http, sizes) for sizes in whole["sizes"].to_list()]
+    rows = [row for row, scripts in enumerate(pages_of) for _ in scripts]
+    listed = column(script for scripts in pages_of for script in scripts)
+    return whole.drop("sizes")[rows].with_columns(script=listed)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import polars as pl
 from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Rate, Seconds
 from mayfly.workload.arrivals import exponential
-from mayfly.workload.bursts import MOST_BURSTS, written
+from mayfly.workload.bursts import MOST_BURSTS, of_flow
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 
@@ -52,13 +53,13 @@ class OnOff(Datagrams):
     off_s: float = 1.0
     periods: str = "fixed"
 
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
+    def bursts(self, lasts_s: float, rng: np.random.Generator) -> pl.Series:
         """A burst for each period that is on; at least a packet each.
 
         Examples
         --------
-        >>> OnOff(rate_bps=8000, on_s=2, off_s=3).bursts(9.0, np.random.default_rng(1))
-        '0:1000x2/1 5:1000x2/1'
+        >>> OnOff(rate_bps=8000, on_s=2, off_s=3).bursts(9.0, np.random.default_rng(1)).struct.unnest().rows()
+        [(0, 1000000000, 2, 1000), (5000000000, 1000000000, 2, 1000)]
         """
         for name, value in (("rate_bps", self.rate_bps), ("on_s", self.on_s), ("off_s", self.off_s)):
             if not 0 < value < math.inf:
@@ -77,7 +78,7 @@ class OnOff(Datagrams):
         lengths = np.minimum(on_s, lasts_s - begin_s)
         # A packet due at the end of its period is not sent; rounding must not add it.
         packets = np.maximum(np.ceil(np.round(lengths / gap_s, 6)), 1).astype(np.int64)
-        return written(
+        return of_flow(
             begin_s, self.packet_bytes, packets, np.full(most if self.periods == "fixed" else len(on_s), gap_s)
         )
 

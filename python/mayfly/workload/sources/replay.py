@@ -12,7 +12,7 @@ from pydantic import Field
 
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload.bursts import MOST_BYTES, written
+from mayfly.workload.bursts import MOST_BYTES, of_flow
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 
@@ -41,19 +41,19 @@ class Replay(Datagrams):
     kind: ClassVar[str] = "replay"
 
     file: str | os.PathLike[str] = ""
-    text: str = field(default="", init=False, repr=False, compare=False)
+    packets: pl.Series = field(default_factory=pl.Series, init=False, repr=False, compare=False)
     """Bursts of the file, once it is read."""
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the flow list; the file is read once."""
-        object.__setattr__(self, "text", self.read(self.lasts_s(duration_s)))
+        object.__setattr__(self, "packets", self.read(self.lasts_s(duration_s)))
         return super().rows(duration_s, rng)
 
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
+    def bursts(self, lasts_s: float, rng: np.random.Generator) -> pl.Series:
         """A burst for each packet."""
-        return self.text
+        return self.packets
 
-    def read(self, lasts_s: float) -> str:
+    def read(self, lasts_s: float) -> pl.Series:
         """The file's packets of the first ``lasts_s``."""
         try:
             table = pl.read_csv(os.fspath(self.file), schema_overrides={"time_s": pl.Float64, "bytes": pl.Int64})
@@ -72,4 +72,4 @@ class Replay(Datagrams):
             raise MayflyError(f"{self.file}: row {row + 1}: bytes = {lengths[row]}: must be from {bounds}")
         since_s = at_s.to_numpy() - at_s[0]
         kept = since_s < lasts_s
-        return written(since_s[kept], lengths.to_numpy()[kept], 1, np.zeros(int(kept.sum())))
+        return of_flow(since_s[kept], lengths.to_numpy()[kept], 1, np.zeros(int(kept.sum())))

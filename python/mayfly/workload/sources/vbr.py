@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import polars as pl
 from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
 from mayfly.fields import Rate, Seconds, as_written
-from mayfly.workload.bursts import MOST_BURSTS, written
+from mayfly.workload.bursts import MOST_BURSTS, of_flow
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
 
@@ -67,7 +68,7 @@ class Vbr(Datagrams):
     period_min_s: float = 1.0
     period_max_s: float = 20.0
 
-    def bursts(self, lasts_s: float, rng: np.random.Generator) -> str:
+    def bursts(self, lasts_s: float, rng: np.random.Generator) -> pl.Series:
         """A burst for each rate."""
         low, high = self.rate_min_bps, self.rate_max_bps
         if not 1 <= low <= high <= 1e12:
@@ -90,4 +91,4 @@ class Vbr(Datagrams):
             elif end_s >= lasts_s:
                 break
         at_s, counts, gaps_s = (np.array(column) for column in zip(*drawn, strict=True))
-        return written(at_s, self.packet_bytes, counts, gaps_s)
+        return of_flow(at_s, self.packet_bytes, counts, gaps_s)

@@ -3,8 +3,8 @@
 use qdisc::Ecn;
 use units::Time;
 
-use super::Told;
 use super::option::{Counts, fitted, place};
+use super::report::AccEcnReport;
 
 /// Where the ACE field begins, and its bits (RFC 9768, 3.2.2).
 const ACE_BEGIN: u32 = 5;
@@ -167,7 +167,7 @@ impl Host {
     }
 
     /// A SYN has come, the answer to ours, or either of them when the connection is open.
-    pub(crate) fn on_opening(&mut self, told: &Told) {
+    pub(crate) fn on_opening(&mut self, told: &AccEcnReport) {
         match self.mode {
             Mode::Pending => self.on_syn_ack(told),
             Mode::Unasked => self.on_syn(told),
@@ -177,7 +177,7 @@ impl Host {
     }
 
     /// A SYN has come (table 2), or another copy of it.
-    fn on_syn(&mut self, told: &Told) {
+    fn on_syn(&mut self, told: &AccEcnReport) {
         match (self.mode, told.ace) {
             (Mode::Unasked, 0) => self.mode = Mode::Off,
             (Mode::Unasked, 3) => self.mode = if told.ecn == Ecn::NotEct { Mode::Classic } else { Mode::Off },
@@ -206,7 +206,7 @@ impl Host {
     }
 
     /// A SYN-ACK has come (table 2).
-    fn on_syn_ack(&mut self, told: &Told) {
+    fn on_syn_ack(&mut self, told: &AccEcnReport) {
         match told.ace {
             0 | 7 => self.mode = Mode::Off,
             1 => self.mode = Mode::Classic,
@@ -224,7 +224,7 @@ impl Host {
     }
 
     /// A SYN comes when the connection is open: the acknowledgement that it asks for tells how this one came (3.1.5).
-    fn on_late_syn(&mut self, told: &Told) {
+    fn on_late_syn(&mut self, told: &AccEcnReport) {
         if self.mode == Mode::Accurate {
             self.handshake = Some(told.ecn);
             self.reflects = true;
@@ -233,7 +233,7 @@ impl Host {
     }
 
     /// The first segment after our SYN-ACK (table 4). Without payload and blocks it is the end of the handshake.
-    fn on_third(&mut self, told: &Told) {
+    fn on_third(&mut self, told: &AccEcnReport) {
         self.awaits = false;
         if self.mode != Mode::Accurate {
             return;
@@ -262,7 +262,7 @@ impl Host {
         false
     }
 
-    fn see_option(&mut self, told: &Told, due: u32) {
+    fn see_option(&mut self, told: &AccEcnReport, due: u32) {
         let Some(counts) = told.counts.filter(|_| self.seen < Seen::Counters) else { return };
         self.seen = if counts.fields == 0 { Seen::Empty } else { Seen::Counters };
         self.failed.option_to |= counts.is_cleared();
@@ -272,7 +272,7 @@ impl Host {
     // What arrives.
 
     /// A segment arrives, of which `in_order` says whether its timestamp counts (RFC 7323, 4.3).
-    pub(crate) fn on_arrival(&mut self, told: &Told, stamp: Option<Time>, in_order: bool) {
+    pub(crate) fn on_arrival(&mut self, told: &AccEcnReport, stamp: Option<Time>, in_order: bool) {
         if self.awaits {
             self.on_third(told);
         }
@@ -391,7 +391,7 @@ impl Host {
 
     /// An acknowledgement: the marks that it tells of, and that were not told before (`tcp_accecn_process`; RFC 9768,
     /// 3.2.2.5 and appendix A.2).
-    pub(crate) fn take(&mut self, told: &Told, news: &News) -> u32 {
+    pub(crate) fn take(&mut self, told: &AccEcnReport, news: &News) -> u32 {
         if self.mode != Mode::Accurate || !(news.progress || self.fresh) {
             // It may be older than others that came before.
             return 0;
@@ -447,7 +447,7 @@ impl Host {
 
     /// Whether the byte counts are exact after what the option tells; without one all is taken for the code point that
     /// alone grew before.
-    fn take_option(&mut self, told: &Told, news: &News) -> bool {
+    fn take_option(&mut self, told: &AccEcnReport, news: &News) -> bool {
         if self.failed.option_to {
             return false;
         }

@@ -13,31 +13,15 @@
 
 mod host;
 mod option;
+pub(crate) mod report;
 #[cfg(test)]
 mod tests;
-
-use qdisc::Ecn;
 
 use crate::tcp::settings::{EcnMode, Tcp};
 
 pub(crate) use host::{Habits, Host, Mode, News};
 pub(crate) use option::Counts;
-
-/// What a segment of a host tells, and how it came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
-    /// Code point in its IP header.
-    pub(crate) ecn: Ecn,
-    /// Payload, bytes.
-    pub(crate) payload: u32,
-    /// AE, CWR and ECE, from the highest bit to the lowest.
-    pub(crate) ace: u8,
-    pub(crate) counts: Option<Counts>,
-    /// It carries SACK blocks.
-    pub(crate) selective: bool,
-    /// It is an acknowledgement and no more, so that nobody but its reader counts it.
-    pub(crate) bare: bool,
-}
+use report::AccEcnReport;
 
 /// Ends of Linux that know this, two of each connection that has it: hosts are where both of its directions meet.
 #[derive(Debug, Default)]
@@ -68,7 +52,7 @@ impl Hosts {
     }
 
     /// A SYN, or an answer to one, reaches the host at `index`.
-    pub(crate) fn on_opening(&mut self, index: u32, told: Option<Told>) {
+    pub(crate) fn on_opening(&mut self, index: u32, told: Option<AccEcnReport>) {
         if let Some(told) = told {
             self.of(index).on_opening(&told);
         }

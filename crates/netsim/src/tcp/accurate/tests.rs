@@ -4,10 +4,11 @@ use qdisc::Ecn;
 use units::Time;
 
 use super::option::fitted;
-use super::{Counts, Habits, Host, Marks, Mode, News, Told};
+use super::report::AccEcnReport;
+use super::{Counts, Habits, Host, Marks, Mode, News};
 
-fn told(ecn: Ecn, payload: u32, ace: u8) -> Told {
-    Told { ecn, payload, ace, counts: None, selective: false, bare: payload == 0 }
+fn told(ecn: Ecn, payload: u32, ace: u8) -> AccEcnReport {
+    AccEcnReport { ecn, payload, ace, counts: None, selective: false, bare: payload == 0 }
 }
 
 /// An acknowledgement of so many segments of 1000 bytes.
@@ -21,10 +22,10 @@ fn connected(syn: Ecn, answer: Ecn) -> [Host; 2] {
     let ace = client.syn(0);
     server.on_opening(&told(syn, 0, ace));
     let (ace, counts) = server.syn_ack(0, false);
-    client.on_opening(&Told { counts, ..told(answer, 0, ace) });
+    client.on_opening(&AccEcnReport { counts, ..told(answer, 0, ace) });
     let (counts, ..) = client.option(0, false, None, Time::ZERO, 0);
     let ace = client.ace();
-    server.on_arrival(&Told { counts, ..told(Ecn::Ect0, 0, ace) }, None, true);
+    server.on_arrival(&AccEcnReport { counts, ..told(Ecn::Ect0, 0, ace) }, None, true);
     [client, server]
 }
 
@@ -154,7 +155,7 @@ fn the_option_decides_what_the_field_leaves_open() {
             }
             let (counts, ..) = receiver.option(0, false, None, Time::ZERO, 0);
             let ace = receiver.ace();
-            sender.take(&Told { counts: counts.filter(|_| option), ..told(Ecn::Ect0, 0, ace) }, &news(segments))
+            sender.take(&AccEcnReport { counts: counts.filter(|_| option), ..told(Ecn::Ect0, 0, ace) }, &news(segments))
         };
         // The first option only begins the counts.
         tell(&mut sender, 1, 0);
@@ -180,7 +181,7 @@ fn counts_of_24_bits_go_on_beyond_them_and_old_ones_take_back_nothing() {
         receiver.on_arrival(&told(Ecn::Ect0, 1000, 5), None, true);
     }
     let (counts, ..) = receiver.option(0, false, None, Time::ZERO, 0);
-    let late = Told { counts, ..told(Ecn::Ect0, 0, 6) };
+    let late = AccEcnReport { counts, ..told(Ecn::Ect0, 0, 6) };
     // No news: it may be older than another one.
     assert_eq!(sender.take(&late, &news(0)), 0);
     assert_eq!(sender.delivered(), (0, [0; 3]));
@@ -236,8 +237,8 @@ fn a_change_of_code_point_and_six_marks_are_acknowledged_at_once() {
     }
 }
 
-/// `Told` is copied with every packet that has options.
+/// `AccEcnReport` is copied with every packet that has options.
 #[test]
 fn what_a_segment_tells_is_small() {
-    assert!(size_of::<Option<Told>>() <= 36, "{}", size_of::<Option<Told>>());
+    assert!(size_of::<Option<AccEcnReport>>() <= 36, "{}", size_of::<Option<AccEcnReport>>());
 }

@@ -4,6 +4,7 @@ use units::Time;
 
 use super::ca_state::State;
 use super::clock::us;
+use super::ops::CongestionOps;
 use super::rate::RateSample;
 use super::sender::{REORDERING, Sender};
 use crate::options::{Block, UNTOLD};
@@ -301,7 +302,7 @@ impl Sender {
         }
         for seq in start..end {
             self.tag_one(seq, twice, flags, sacks, now);
-            self.note_delivery(seq, sample);
+            self.note_delivery(seq, sample, now);
             if self.queue.get(seq).sacked {
                 self.queue.unlist(seq);
             }
@@ -403,7 +404,7 @@ impl Sender {
             }
             self.lost_out -= u32::from(segment.lost);
             self.packets_out -= 1;
-            self.note_delivery(seq, sample);
+            self.note_delivery(seq, sample, now);
             if seq == 0 {
                 flags.syn_acked = true;
                 self.retrans_stamp = None;
@@ -481,7 +482,7 @@ impl Sender {
     /// Congestion control takes the acknowledgement (`tcp_cong_control`).
     fn control_window(&mut self, sample: &RateSample, flags: &Flags, net: &Net) {
         if self.controller.has_model() {
-            self.with_model(net.now, |bbr, view| bbr.on_ack(sample, view));
+            self.with_model(net.now, |controller, view| controller.model_ack(sample, view));
             return;
         }
         let follows = self.state == State::Cwr && self.controller.reduces_at_once();

@@ -6,14 +6,18 @@
 //! each that arrives, and where two intervals with many losses give the same rate that rate is taken for a policer's.
 //! Source: Linux 6.1, net/ipv4/tcp_bbr.c; Cardwell et al., BBR: Congestion-Based Congestion Control, ACM Queue 14(5), 2016.
 //! State: O(1). Cost per acknowledgement: O(1).
-
-use units::Time;
+//!
+//! What is not as in [the rule of the draft](crate::tcp::rules): the policer's rate; what acknowledgements bring beyond the
+//! bandwidth opens the window; the window is rounded up to pairs and has room for three times what leaves together; the pace is
+//! 1 % lower; what will be in the network when the next segment may leave is what phases of a probe end by.
 
 use super::burst::goal;
 use super::ca_state::State;
-use super::clock::{Clock, Jiffies, us};
+use super::clock::{Jiffies, us};
+use super::ops::{CongestionOps, Left};
 use super::rate::RateSample;
 use super::rtt::Least;
+use super::view::{Opening, View};
 use crate::tcp::rules::path::draw;
 
 /// Bits of the fraction of a rate, and of a gain.
@@ -62,36 +66,6 @@ enum Mode {
     Drain,
     ProbeBandwidth,
     ProbeRtt,
-}
-
-/// What it is told of the connection, and what it sets there.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct View {
-    pub(super) now: Time,
-    pub(super) clock: Clock,
-    pub(super) state: State,
-    pub(super) mss: u32,
-    /// Eight times the smoothed round-trip time, microseconds; 0 before the first sample.
-    pub(super) srtt_us: u32,
-    /// Segments in flight, delivered and lost, and when the last delivery was seen, microseconds.
-    pub(super) in_flight: u32,
-    pub(super) delivered: u32,
-    pub(super) lost: u32,
-    pub(super) delivered_us: u64,
-    /// When the next segment may leave.
-    pub(super) next_departure: Time,
-    pub(super) cwnd: u32,
-    pub(super) ssthresh: u32,
-    /// Bytes per second.
-    pub(super) pacing_rate: u64,
-    /// See [`RateMeter`](super::rate::RateMeter).
-    pub(super) app_limited: u32,
-}
-
-impl View {
-    fn jiffies(&self) -> Jiffies {
-        self.clock.jiffies(self.now)
-    }
 }
 
 /// State of BBR.
@@ -150,6 +124,63 @@ struct Aggregation {
     place: usize,
 }
 
+impl CongestionOps for Bbr {
+    fn has_model(&self) -> bool {
+        true
+    }
+
+    fn begin(&mut self, opening: Opening, view: &mut View) {
+        let Opening { flow, least_us: rtt_us, .. } = opening;
+        *self = Bbr { flow, rtt_us, rtt_stamp: view.jiffies(), round_end: view.delivered, ..Bbr::idle() };
+        self.set_first_pace(view);
+        self.policer.reset(view);
+        self.aggregation.since_us = us(view.now);
+    }
+
+    /// `bbr_main`.
+    fn model_ack(&mut self, sample: &RateSample, view: &mut View) {
+        self.take_rate(sample, view);
+        self.take_aggregation(sample, view);
+        if self.mode == Mode::ProbeBandwidth && self.is_phase_over(sample, view) {
+            self.next_phase(view);
+        }
+        self.check_full(sample);
+        self.check_drained(view);
+        self.take_rtt(sample, view);
+        self.set_gains();
+        self.set_pace(self.pacing_gain, view);
+        self.set_window(sample, view);
+    }
+
+    /// The model answers to losses itself: the threshold stays.
+    fn reduced(&mut self, cwnd: u32, _: u32, ssthresh: u32) -> Left {
+        self.save_window(cwnd);
+        Left::whole(ssthresh)
+    }
+
+    fn model_undoes(&mut self, view: &mut View) {
+        (self.full_rate, self.without_growth) = (0, 0);
+        self.policer.reset(view);
+    }
+
+    fn model_times_out(&mut self, view: &mut View) {
+        self.prior_state = State::Loss;
+        self.full_rate = 0;
+        self.round_start = true;
+        self.look_for_policer(true, false, view);
+    }
+
+    fn model_restarts(&mut self, view: &mut View) {
+        self.restarted = true;
+        (self.aggregation.since_us, self.aggregation.acked) = (us(view.now), 0);
+        match self.mode {
+            Mode::ProbeBandwidth => self.set_pace(ONE, view),
+            Mode::ProbeRtt => self.check_probe_done(view),
+            _ => {}
+        }
+    }
+}
+
 impl Bbr {
     /// Before the connection has begun.
     pub(super) fn idle() -> Bbr {
@@ -179,29 +210,6 @@ impl Bbr {
             policer: Policer { sampling: false, used: false, rounds: 0, rate: 0, delivered: 0, lost: 0, since_ms: 0 },
             aggregation: Aggregation { since_us: 0, acked: 0, most: [0; 2], rounds: 0, place: 0 },
         }
-    }
-
-    /// The connection begins; `rtt_us` is the least round-trip time of the handshake.
-    pub(super) fn begin(&mut self, flow: u32, rtt_us: u32, view: &mut View) {
-        *self = Bbr { flow, rtt_us, rtt_stamp: view.jiffies(), round_end: view.delivered, ..Bbr::idle() };
-        self.set_first_pace(view);
-        self.policer.reset(view);
-        self.aggregation.since_us = us(view.now);
-    }
-
-    /// Takes an acknowledgement (`bbr_main`).
-    pub(super) fn on_ack(&mut self, sample: &RateSample, view: &mut View) {
-        self.take_rate(sample, view);
-        self.take_aggregation(sample, view);
-        if self.mode == Mode::ProbeBandwidth && self.is_phase_over(sample, view) {
-            self.next_phase(view);
-        }
-        self.check_full(sample);
-        self.check_drained(view);
-        self.take_rtt(sample, view);
-        self.set_gains();
-        self.set_pace(self.pacing_gain, view);
-        self.set_window(sample, view);
     }
 
     fn most_rate(&self) -> u64 {
@@ -507,36 +515,6 @@ impl Bbr {
         let cut = self.prior_state >= State::Recovery || self.mode == Mode::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
-
-    /// A reduction begins.
-    pub(super) fn on_reduction(&mut self, cwnd: u32) {
-        self.save_window(cwnd);
-    }
-
-    /// A reduction was for nothing.
-    pub(super) fn on_undo(&mut self, view: &View) {
-        (self.full_rate, self.without_growth) = (0, 0);
-        self.policer.reset(view);
-    }
-
-    /// The state becomes that after a timeout.
-    pub(super) fn on_loss_state(&mut self, view: &View) {
-        self.prior_state = State::Loss;
-        self.full_rate = 0;
-        self.round_start = true;
-        self.look_for_policer(true, false, view);
-    }
-
-    /// The sender goes on after its application had nothing to send.
-    pub(super) fn on_restart(&mut self, view: &mut View) {
-        self.restarted = true;
-        (self.aggregation.since_us, self.aggregation.acked) = (us(view.now), 0);
-        match self.mode {
-            Mode::ProbeBandwidth => self.set_pace(ONE, view),
-            Mode::ProbeRtt => self.check_probe_done(view),
-            _ => {}
-        }
-    }
 }
 
 impl Policer {
@@ -560,6 +538,9 @@ fn bytes_per_s(rate: u64, gain: u32, mss: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::Time;
+
+    use crate::tcp::linux::clock::Clock;
 
     /// A path that delivers a segment each millisecond, 40 ms away.
     struct Path {
@@ -586,9 +567,10 @@ mod tests {
                 ssthresh: u32::MAX,
                 pacing_rate: 0,
                 app_limited: 0,
+                window_limited: false,
             };
             let mut bbr = Bbr::idle();
-            bbr.begin(0, RTT_US, &mut view);
+            bbr.begin(Opening { flow: 0, nxt: 1, least_us: RTT_US }, &mut view);
             Path { bbr, view }
         }
 
@@ -610,7 +592,7 @@ mod tests {
                 prior_in_flight: self.view.in_flight,
                 ..RateSample::default()
             };
-            self.bbr.on_ack(&sample, &mut self.view);
+            self.bbr.model_ack(&sample, &mut self.view);
         }
     }
 
@@ -670,7 +652,7 @@ mod tests {
             path.round(40, 0);
         }
         let before = path.view.cwnd;
-        path.bbr.on_reduction(before);
+        path.bbr.reduced(before, 0, 0);
         (path.view.state, path.view.in_flight) = (State::Recovery, 12);
         path.round(5, 3);
         assert_eq!(path.view.cwnd, 17);

@@ -52,8 +52,8 @@ fn window_of(space: i64) -> i64 {
     space - (space >> 1)
 }
 
-/// Power of two in which a window is told, where it moves.
-pub(crate) fn scale(tcp: &Tcp) -> Option<u32> {
+/// Power of two in which a window that moves is sent.
+pub(crate) fn window_scale(tcp: &Tcp) -> Option<u32> {
     Some(Buffer::of(tcp, false)).filter(|buffer| buffer.moves()).map(|buffer| buffer.scale)
 }
 
@@ -102,7 +102,8 @@ impl Buffer {
         let full = window_of(size.into()) as u32;
         let any = WIDEST << MOST_SCALE;
         let mut clamp = if kind == ReceiveBuffer::Fixed { full } else { any };
-        let mss = if opens { tcp.mss + tcp.headers() - tcp.header } else { tcp.mss };
+        let advertised = tcp.mss + tcp.reserved;
+        let mss = if opens { advertised + tcp.headers() - tcp.header } else { advertised };
         let mut space = clamp.min(full);
         space -= if space > mss { space % mss } else { 0 };
         let widest = space.max(most).max(1).min(clamp);
@@ -116,7 +117,7 @@ impl Buffer {
             kind,
             mss: tcp.mss,
             seen_mss: tcp.mss.min(window / 2).clamp(88, UNKNOWN_MSS),
-            segment: truesize(tcp.headers() + tcp.mss),
+            segment: truesize(tcp.headers() + advertised),
             allocated: 0,
             size,
             most,

@@ -10,6 +10,7 @@
 use units::Direction;
 
 use super::clock::Jiffies;
+use super::ops::CongestionOps;
 use super::pending::Pending;
 use super::sender::Sender;
 use crate::tcp::settings::Tcp;

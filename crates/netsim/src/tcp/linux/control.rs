@@ -1,145 +1,104 @@
-//! Which controller moves the congestion window.
-//! Windows are whole segments, as in Linux.
+//! Which congestion control moves the window.
+//!
+//! Every rule of [`rules`] runs here: one of the window by [`Window`], one with a model of the path by [`Path`], and where Linux
+//! has its own form of a rule that form ([`LinuxCode`]).
 
 use units::Time;
 
 use super::bbr::Bbr;
-use super::clock::{Clock, Jiffies, us};
+use super::clock::{Clock, Jiffies};
 use super::cubic::Cubic;
-use crate::tcp::rules::{self, Congestion, Feedback, Moment};
+use super::ops::{CongestionOps, Left};
+use super::path::Path;
+use super::rate::RateSample;
+use super::view::{Opening, View};
+use super::window_rule::Window;
+use crate::tcp::rules::{Feedback, LinuxCode};
 use crate::tcp::settings::{Hystart, Tcp};
 
 /// What moves the window.
 #[derive(Debug)]
 pub(super) enum Controller {
-    /// A segment per round trip, a half per loss (RFC 5681).
-    Reno,
+    Window(Window),
     Cubic(Cubic),
-    /// Of a rule that counts marks: slow start and losses are those of Reno.
-    Counting(Counting),
-    /// A model of the path sets window and pace.
     Bbr(Box<Bbr>),
+    Path(Box<Path>),
 }
 
-/// A rule that counts marks, and when it last heard of any.
-#[derive(Debug)]
-pub(super) struct Counting {
-    rule: rules::State,
-    at: Moment,
-}
-
-impl Counting {
-    /// Segments that have to arrive for the window to grow by one.
-    fn per_segment(&mut self, cwnd: u32) -> u32 {
-        let window = f64::from(cwnd);
-        (1.0 / (self.rule.grown(window, self.at) - window)).round() as u32
-    }
-}
-
-/// What marks leave of the window: segments, and acknowledgements towards the next one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left {
-    pub(super) cwnd: u32,
-    pub(super) more: u32,
+/// Calls a method of whatever control it is.
+macro_rules! ops {
+    ($controller:expr, $method:ident($($argument:expr),*)) => {
+        match $controller {
+            Controller::Window(control) => control.$method($($argument),*),
+            Controller::Cubic(control) => control.$method($($argument),*),
+            Controller::Bbr(control) => control.$method($($argument),*),
+            Controller::Path(control) => control.$method($($argument),*),
+        }
+    };
 }
 
 impl Controller {
     pub(super) fn of(tcp: &Tcp) -> Controller {
-        if tcp.counts_marks() {
-            let at = Moment { now: Time::ZERO, rtt_s: 0.0, twentieth: false };
-            return Controller::Counting(Counting { rule: rules::State::of(tcp.congestion), at });
-        }
-        match tcp.congestion {
-            Congestion::Cubic => Controller::Cubic(Cubic::new(tcp.hystart == Hystart::Linux)),
-            Congestion::Bbr => Controller::Bbr(Box::new(Bbr::idle())),
-            _ => Controller::Reno,
+        match tcp.congestion.linux_code() {
+            Some(LinuxCode::Cubic) => Controller::Cubic(Cubic::new(tcp.hystart == Hystart::Linux)),
+            Some(LinuxCode::Bbr) => Controller::Bbr(Box::new(Bbr::idle())),
+            None => match tcp.congestion.traits().model {
+                Some(make) => Controller::Path(Box::new(Path::idle(make))),
+                None => Controller::Window(Window::of(tcp)),
+            },
         }
     }
 
-    /// Whether a model of the path sets window and pace.
+    /// The model that hears of every segment, if there is one.
     #[inline]
-    pub(super) fn has_model(&self) -> bool {
-        matches!(self, Controller::Bbr(_))
-    }
-
-    /// An acknowledgement, with what it tells of marks, before it moves the window.
-    pub(super) fn on_feedback(&mut self, feedback: &Feedback) {
-        if let Controller::Counting(Counting { rule, at }) = self {
-            *at = Moment { now: feedback.now, rtt_s: feedback.rtt_s, twentieth: false };
-            rule.on_feedback(feedback);
-        }
-    }
-
-    /// Percent of a window per round trip that is the pace beyond slow start (`tcp_pacing_ca_ratio`).
-    pub(super) fn pace_percent(&self) -> u64 {
+    pub(super) fn path(&mut self) -> Option<&mut Path> {
         match self {
-            Controller::Counting(Counting { rule, .. }) => (rule.traits().pace * 100.0).round() as u64,
-            _ => 120,
+            Controller::Path(path) => Some(path),
+            Controller::Window(_) | Controller::Cubic(_) | Controller::Bbr(_) => None,
         }
     }
+}
 
-    /// The window after marks, of `cwnd` and the part of a segment by which it has grown beyond, `more` acknowledgements of
-    /// those that one takes; `None` where the rule has answered to them already.
-    pub(super) fn marked(&mut self, cwnd: u32, more: u32, ssthresh: u32) -> Option<Left> {
-        let at_once = self.reduces_at_once();
-        let Controller::Counting(counting) = self else {
-            return Some(Left { cwnd: self.reduced(cwnd, ssthresh), more: 0 });
-        };
-        if !at_once {
-            // Whole segments: the part of one that would be taken off stays (`dctcp_ssthresh`).
-            let left = counting.rule.marked(cwnd.into(), counting.at)?;
-            return Some(Left { cwnd: (left.ceil() as u32).max(2), more: 0 });
-        }
-        let window = f64::from(cwnd) + f64::from(more) / f64::from(counting.per_segment(cwnd));
-        let left = counting.rule.marked(window, counting.at)?.max(2.0);
-        let cwnd = left as u32;
-        Some(Left { cwnd, more: (left.fract() * f64::from(counting.per_segment(cwnd))) as u32 })
+impl CongestionOps for Controller {
+    #[inline]
+    fn has_model(&self) -> bool {
+        ops!(self, has_model())
     }
 
-    /// Whether marks take effect at once, and the window goes on growing meanwhile: where segments are paced there is no
-    /// need to spread the reduction over a round trip.
-    pub(super) fn reduces_at_once(&self) -> bool {
-        matches!(self, Controller::Counting(Counting { rule, .. }) if rule.traits().paced)
+    #[inline]
+    fn pace_percent(&self) -> u64 {
+        ops!(self, pace_percent())
     }
 
-    /// Segments that have to arrive for the window to grow by one, beyond slow start.
-    pub(super) fn per_segment(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
-        match self {
-            Controller::Cubic(cubic) => cubic.update(cwnd, acked, clock, now),
-            Controller::Counting(counting) => counting.per_segment(cwnd),
-            _ => cwnd,
-        }
+    #[inline]
+    fn reduces_at_once(&self) -> bool {
+        ops!(self, reduces_at_once())
     }
 
-    /// The threshold after a loss, or after a mark for a rule that does not count them (`ssthresh`).
-    pub(super) fn reduced(&mut self, cwnd: u32, ssthresh: u32) -> u32 {
-        match self {
-            Controller::Reno | Controller::Counting(_) => (cwnd >> 1).max(2),
-            Controller::Cubic(cubic) => cubic.reduced(cwnd),
-            Controller::Bbr(bbr) => {
-                bbr.on_reduction(cwnd);
-                ssthresh
-            }
-        }
+    fn begin(&mut self, opening: Opening, view: &mut View) {
+        ops!(self, begin(opening, view));
     }
 
-    /// The state becomes that after a timeout.
-    pub(super) fn on_loss_state(&mut self, nxt: u32, now: Time) {
-        if let Controller::Cubic(cubic) = self {
-            cubic.on_timeout(nxt, us(now));
-        }
+    #[inline]
+    fn per_segment(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
+        ops!(self, per_segment(cwnd, acked, clock, now))
     }
 
-    /// Data is sent after `idle` jiffies in which nothing was under way.
-    pub(super) fn on_start(&mut self, idle: Jiffies, now: Jiffies) {
-        if let Controller::Cubic(cubic) = self {
-            cubic.on_start(idle, now);
-        }
+    fn reduced(&mut self, cwnd: u32, more: u32, ssthresh: u32) -> Left {
+        ops!(self, reduced(cwnd, more, ssthresh))
     }
 
-    /// An acknowledgement gave a round-trip time of `rtt_us`, microseconds, or none (`pkts_acked`).
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn on_delivered(
+    fn marked(&mut self, cwnd: u32, more: u32, ssthresh: u32) -> Option<Left> {
+        ops!(self, marked(cwnd, more, ssthresh))
+    }
+
+    #[inline]
+    fn on_feedback(&mut self, feedback: &Feedback) {
+        ops!(self, on_feedback(feedback));
+    }
+
+    #[inline]
+    fn on_delivered(
         &mut self,
         rtt_us: Option<u32>,
         una: u32,
@@ -149,8 +108,43 @@ impl Controller {
         clock: Clock,
         now: Time,
     ) {
-        if let (Controller::Cubic(cubic), Some(rtt_us)) = (self, rtt_us) {
-            cubic.on_delivered(rtt_us, una, nxt, cwnd, ssthresh, clock, now);
-        }
+        ops!(self, on_delivered(rtt_us, una, nxt, cwnd, ssthresh, clock, now));
+    }
+
+    fn on_start(&mut self, idle: Jiffies, now: Jiffies) {
+        ops!(self, on_start(idle, now));
+    }
+
+    fn on_loss_state(&mut self, nxt: u32, now: Time) {
+        ops!(self, on_loss_state(nxt, now));
+    }
+
+    fn on_recovered(&mut self) {
+        ops!(self, on_recovered());
+    }
+
+    fn on_undo(&mut self) {
+        ops!(self, on_undo());
+    }
+
+    #[inline]
+    fn model_ack(&mut self, sample: &RateSample, view: &mut View) {
+        ops!(self, model_ack(sample, view));
+    }
+
+    fn model_recovers(&mut self, view: &mut View) {
+        ops!(self, model_recovers(view));
+    }
+
+    fn model_times_out(&mut self, view: &mut View) {
+        ops!(self, model_times_out(view));
+    }
+
+    fn model_undoes(&mut self, view: &mut View) {
+        ops!(self, model_undoes(view));
+    }
+
+    fn model_restarts(&mut self, view: &mut View) {
+        ops!(self, model_restarts(view));
     }
 }

@@ -1,9 +1,16 @@
 //! CUBIC as Linux has it (RFC 9438; Ha, Rhee and Xu 2008), with HyStart (Ha and Rhee 2011): whole numbers, time in
 //! 1/1024 s, a cube root by table and one step of Newton, which decides when the window grows by a segment.
+//!
+//! What is not as in [the rule of the RFC](crate::tcp::rules): the window is whole, and the curve is looked at once a jiffy at most;
+//! it aims at where the curve is a least delay ahead, not a smoothed round-trip time; the share of Reno grows at the same pace
+//! after it has passed the window before the reduction; before the first loss a round trip adds a twentieth at least, and
+//! HyStart is of the rule.
 
 use units::Time;
 
 use super::clock::{Clock, Jiffies, us};
+use super::ops::{CongestionOps, Left};
+use super::view::{Opening, View};
 
 /// What a reduction leaves, of 1024.
 const BETA: u64 = 717;
@@ -53,6 +60,55 @@ pub(super) struct Cubic {
     round_least: u32,
 }
 
+impl CongestionOps for Cubic {
+    fn begin(&mut self, opening: Opening, view: &mut View) {
+        *self = Cubic::new(self.hystart);
+        self.begin_round(opening.nxt, us(view.now));
+    }
+
+    #[inline]
+    fn per_segment(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
+        self.update(cwnd, acked, clock, now)
+    }
+
+    /// With fast convergence: who had less than before gives up more.
+    fn reduced(&mut self, cwnd: u32, _: u32, _: u32) -> Left {
+        self.epoch_start = 0;
+        self.last_max =
+            if cwnd < self.last_max { (u64::from(cwnd) * (BETA_SCALE + BETA) / (2 * BETA_SCALE)) as u32 } else { cwnd };
+        Left::whole(((u64::from(cwnd) * BETA / BETA_SCALE) as u32).max(2))
+    }
+
+    #[inline]
+    fn on_delivered(
+        &mut self,
+        rtt_us: Option<u32>,
+        una: u32,
+        nxt: u32,
+        cwnd: u32,
+        ssthresh: &mut u32,
+        clock: Clock,
+        now: Time,
+    ) {
+        if let Some(rtt_us) = rtt_us {
+            self.take_delay(rtt_us.max(1), una, nxt, cwnd, ssthresh, clock, now);
+        }
+    }
+
+    /// Time in which nothing was under way does not count for the cube.
+    fn on_start(&mut self, idle: Jiffies, now: Jiffies) {
+        if self.epoch_start > 0 && idle > 0 {
+            self.epoch_start = (self.epoch_start + idle).min(now);
+        }
+    }
+
+    /// All but the round under way is forgotten.
+    fn on_loss_state(&mut self, nxt: u32, now: Time) {
+        *self = Cubic::new(self.hystart);
+        self.begin_round(nxt, us(now));
+    }
+}
+
 impl Cubic {
     pub(super) fn new(hystart: bool) -> Cubic {
         Cubic {
@@ -76,40 +132,14 @@ impl Cubic {
         }
     }
 
-    pub(super) fn begin(&mut self, nxt: u32, now: Time) {
-        *self = Cubic { delay_min: 0, ..Cubic::new(self.hystart) };
-        self.begin_round(nxt, us(now));
-    }
-
     fn begin_round(&mut self, nxt: u32, now_us: u64) {
         (self.round_start_us, self.last_ack_us) = (now_us, now_us);
         self.round_end = nxt;
         (self.round_least, self.samples) = (u32::MAX, 0);
     }
 
-    /// A timeout: all but the round under way is forgotten.
-    pub(super) fn on_timeout(&mut self, nxt: u32, now_us: u64) {
-        *self = Cubic::new(self.hystart);
-        self.begin_round(nxt, now_us);
-    }
-
-    /// Time in which nothing was under way does not count for the cube.
-    pub(super) fn on_start(&mut self, idle: Jiffies, now: Jiffies) {
-        if self.epoch_start > 0 && idle > 0 {
-            self.epoch_start = (self.epoch_start + idle).min(now);
-        }
-    }
-
-    /// The threshold after a loss, with fast convergence: who had less than before gives up more.
-    pub(super) fn reduced(&mut self, cwnd: u32) -> u32 {
-        self.epoch_start = 0;
-        self.last_max =
-            if cwnd < self.last_max { (u64::from(cwnd) * (BETA_SCALE + BETA) / (2 * BETA_SCALE)) as u32 } else { cwnd };
-        ((u64::from(cwnd) * BETA / BETA_SCALE) as u32).max(2)
-    }
-
     /// `acked` segments arrived: how many of them the window `cwnd` takes to grow by one.
-    pub(super) fn update(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
+    fn update(&mut self, cwnd: u32, acked: u32, clock: Clock, now: Time) -> u32 {
         let jiffies = clock.jiffies(now);
         self.acked += acked;
         let recent = clock.in_us(jiffies - self.last_time.min(jiffies)) <= 1_000_000 / 32;
@@ -159,24 +189,14 @@ impl Cubic {
         }
     }
 
-    /// A segment was delivered after `rtt_us` microseconds.
+    /// A segment was delivered after `delay` microseconds.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn on_delivered(
-        &mut self,
-        rtt_us: u32,
-        una: u32,
-        nxt: u32,
-        cwnd: u32,
-        ssthresh: &mut u32,
-        clock: Clock,
-        now: Time,
-    ) {
+    fn take_delay(&mut self, delay: u32, una: u32, nxt: u32, cwnd: u32, ssthresh: &mut u32, clock: Clock, now: Time) {
         // Not in the first second after a reduction.
         let jiffies = clock.jiffies(now);
         if self.epoch_start > 0 && clock.in_us(jiffies - self.epoch_start) < 1_000_000 {
             return;
         }
-        let delay = rtt_us.max(1);
         if self.delay_min == 0 || self.delay_min > delay {
             self.delay_min = delay;
         }
@@ -249,7 +269,7 @@ mod tests {
     fn the_window_is_back_after_k() {
         let mut cubic = Cubic::new(false);
         let clock = Clock::of(Time::from_millis(1), Time::ZERO);
-        let mut cwnd = cubic.reduced(100);
+        let mut cwnd = cubic.reduced(100, 0, 0).cwnd;
         assert_eq!(cwnd, 70);
         let (mut now, mut count) = (Time::from_millis(1000), 0);
         // Round trips of 200 ms, in which Reno adds less.

@@ -23,7 +23,10 @@ impl Sender {
 
     /// `seq` is delivered, by a selective acknowledgement or not: the newest departure counts.
     #[inline]
-    pub(super) fn note_delivery(&mut self, seq: u32, sample: &mut RateSample) {
+    pub(super) fn note_delivery(&mut self, seq: u32, sample: &mut RateSample, now: Time) {
+        if let Some(path) = self.controller.path() {
+            path.deliver(seq, now);
+        }
         let first_sent_us = self.rate.first_sent_us;
         let segment = self.queue.at(seq);
         if segment.delivered_us == 0 {

@@ -60,7 +60,7 @@ impl Sender {
             }
             let remaining = self.rack_remaining_us(seq, window, now);
             if remaining <= 0 {
-                self.mark_lost(seq);
+                self.mark_lost(seq, now);
                 self.queue.unlist(seq);
             } else {
                 wait = wait.max(Some(remaining as u64));

@@ -6,20 +6,22 @@ use units::{Direction, Time};
 
 use super::acks::Flags;
 use super::ca_state::State;
+use super::ops::CongestionOps;
 use super::rate::RateSample;
 use super::receiver::{QUICK_AFTER_MARK, Receiver};
 use super::sender::Sender;
 use crate::options::SegmentOptions;
 use crate::tcp::Shape;
-use crate::tcp::accurate::{Counts, Mode, News, Told};
+use crate::tcp::accurate::report::AccEcnReport;
+use crate::tcp::accurate::{Counts, Mode, News};
 use crate::tcp::rules::Feedback;
 use crate::tcp::settings::{EcnMode, Tcp};
 use crate::wire::handle::{ECHO, Handle, Mark};
 use crate::wire::net::Net;
 
 /// What a segment without SACK blocks tells.
-fn plain(ecn: Ecn, payload: u32, ace: u8, counts: Option<Counts>) -> Told {
-    Told { ecn, payload, ace, counts, selective: false, bare: false }
+fn plain(ecn: Ecn, payload: u32, ace: u8, counts: Option<Counts>) -> AccEcnReport {
+    AccEcnReport { ecn, payload, ace, counts, selective: false, bare: false }
 }
 
 impl Sender {
@@ -32,7 +34,7 @@ impl Sender {
         shape: &Shape,
         tcp: &Tcp,
         net: &mut Net,
-    ) -> Option<Told> {
+    ) -> Option<AccEcnReport> {
         let mode = net.hosts.mode(shape.hosts().0, tcp);
         if mode == Mode::Classic && seq > 0 {
             // Neither control segments nor retransmissions are ECT (RFC 3168, 6.1.1 and 6.1.5), but those of DCTCP.
@@ -58,7 +60,14 @@ impl Sender {
     }
 
     /// Puts code point, field and option of accurate ECN into a segment after the handshake.
-    pub(super) fn tell(&self, payload: u32, segment: &mut Packet, shape: &Shape, tcp: &Tcp, net: &mut Net) -> Told {
+    pub(super) fn tell(
+        &self,
+        payload: u32,
+        segment: &mut Packet,
+        shape: &Shape,
+        tcp: &Tcp,
+        net: &mut Net,
+    ) -> AccEcnReport {
         let host = net.hosts.of(shape.hosts().0);
         if host.mode != Mode::Accurate {
             return plain(segment.ecn, payload, 0, None);
@@ -75,7 +84,7 @@ impl Sender {
         let mut bare = shape.control(Direction::Forward, Mark::Close, 0, tcp);
         bare.remaining = shape.size_bytes;
         if tcp.ecn.counts() {
-            let told = Told { bare: true, ..self.tell(0, &mut bare, shape, tcp, net) };
+            let told = AccEcnReport { bare: true, ..self.tell(0, &mut bare, shape, tcp, net) };
             bare.options = net.options.keep(SegmentOptions::stamped(net.now).telling(Some(told)));
         }
         bare
@@ -150,7 +159,7 @@ impl Sender {
 }
 
 /// What the segment with index `options` tells, and its timestamp.
-fn heard(options: u32, net: &mut Net) -> Option<(Told, Time)> {
+fn heard(options: u32, net: &mut Net) -> Option<(AccEcnReport, Time)> {
     net.options.of(options).and_then(|options| options.told.map(|told| (told, options.stamp)))
 }
 
@@ -194,9 +203,9 @@ impl Receiver {
         shape: &Shape,
         tcp: &Tcp,
         net: &mut Net,
-    ) -> (Told, u32) {
+    ) -> (AccEcnReport, u32) {
         let host = net.hosts.of(shape.hosts().1);
-        let told = |ecn, ace, counts| Told { selective: blocks > 0, bare: true, ..plain(ecn, 0, ace, counts) };
+        let told = |ecn, ace, counts| AccEcnReport { selective: blocks > 0, bare: true, ..plain(ecn, 0, ace, counts) };
         if host.answers() {
             // It stands for the SYN-ACK.
             let (ace, counts) = host.syn_ack(0, self.syn_lost);

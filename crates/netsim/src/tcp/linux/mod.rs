@@ -14,7 +14,7 @@
 
 mod acks;
 mod bbr;
-mod buffer;
+pub(crate) mod buffer;
 mod burst;
 mod ca_state;
 mod clock;
@@ -29,7 +29,9 @@ mod marks;
 mod memory;
 mod metrics;
 mod model;
+mod ops;
 mod output;
+mod path;
 mod pending;
 mod queue;
 mod rack;
@@ -42,10 +44,11 @@ mod small_queues;
 mod state;
 mod timers;
 mod undo;
+mod view;
 mod window;
+mod window_rule;
 mod writes;
 
-pub(crate) use buffer::scale as window_scale;
 pub(crate) use metrics::Metrics;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;

@@ -5,6 +5,7 @@ use units::Time;
 use super::acks::{Flags, Rexmit};
 use super::burst::{LEAST_TOGETHER, MOST_TOGETHER, PACING_SHIFT, RTT_SHIFT, least_together};
 use super::ca_state::State;
+use super::ops::CongestionOps;
 use super::pending::Pending;
 use super::sender::Sender;
 use crate::event::Kind;
@@ -139,6 +140,7 @@ impl Sender {
         if first > 0 && first <= shape.data {
             self.note_start(net.now);
         }
+        self.note_model_departures(first, end, fresh, net.now);
         let mut bytes = 0;
         for seq in first..end {
             bytes += self.transmit(seq, fresh, shape, tcp, net);
@@ -159,7 +161,7 @@ impl Sender {
         if self.in_flight() == 0 {
             self.controller.on_start(jiffies - self.last_sent, jiffies);
             if self.rate.app_limited != 0 {
-                self.with_model(now, |bbr, view| bbr.on_restart(view));
+                self.with_model(now, |controller, view| controller.model_restarts(view));
             }
         }
         self.last_sent = jiffies;

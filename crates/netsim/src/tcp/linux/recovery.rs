@@ -1,8 +1,10 @@
 //! From open to recovery and back: what dubious acknowledgements do to the state (`tcp_fastretrans_alert`).
 
+use units::Time;
+
 use super::acks::{Flags, Rexmit};
 use super::ca_state::State;
-use super::control::Left;
+use super::ops::{CongestionOps, Left};
 use super::sender::{INFINITE, REORDERING, Sender};
 use crate::tcp::Shape;
 use crate::tcp::settings::Tcp;
@@ -47,6 +49,7 @@ impl Sender {
                         return;
                     }
                     self.end_reduction(net);
+                    self.controller.on_recovered();
                 }
                 _ => {}
             }
@@ -68,7 +71,7 @@ impl Sender {
                     if self.lost_out == 0 {
                         return;
                     }
-                    self.enter_recovery(flags.ece, tcp);
+                    self.enter_recovery(flags.ece, tcp, net);
                 }
             }
             State::Loss => {
@@ -106,7 +109,7 @@ impl Sender {
             self.try_to_open(flags, tcp);
             return false;
         }
-        self.enter_recovery(flags.ece, tcp);
+        self.enter_recovery(flags.ece, tcp, net);
         true
     }
 
@@ -131,17 +134,18 @@ impl Sender {
                 if self.una + 1 < self.nxt {
                     self.queue.split(self.una + 1);
                 }
-                self.mark_lost(self.una);
+                self.mark_lost(self.una, net.now);
             }
         }
     }
 
     /// `seq` is lost (`tcp_mark_skb_lost`); a repeated copy may be lost again.
-    pub(super) fn mark_lost(&mut self, seq: u32) {
+    pub(super) fn mark_lost(&mut self, seq: u32, now: Time) {
         let segment = *self.queue.get(seq);
         if segment.sacked {
             return;
         }
+        let found = self.lost;
         let none_waits = self.retransmit_hint.is_none() && self.retrans_out >= self.lost_out;
         if none_waits || self.retransmit_hint.is_some_and(|hint| seq < hint) {
             self.retransmit_hint = Some(seq);
@@ -154,6 +158,11 @@ impl Sender {
             self.queue.at(seq).retrans = false;
             self.retrans_out -= 1;
             self.lost += 1;
+        }
+        if let Some(path) = self.controller.path()
+            && self.lost > found
+        {
+            path.lose(seq, now);
         }
     }
 
@@ -188,17 +197,17 @@ impl Sender {
         self.prior_ssthresh = 0;
         if self.state < State::Cwr {
             let left = self.controller.marked(self.cwnd, self.cwnd_cnt, self.ssthresh);
-            let Some(Left { cwnd, more }) = left else { return };
+            let Some(left) = left else { return };
             self.undo_marker = 0;
-            self.reduce_to(cwnd, tcp);
+            self.reduce_to(left, tcp);
             self.state = State::Cwr;
             if self.controller.reduces_at_once() {
-                (self.cwnd, self.cwnd_cnt) = (cwnd, more);
+                self.cwnd = left.cwnd;
             }
         }
     }
 
-    pub(super) fn enter_recovery(&mut self, marked: bool, tcp: &Tcp) {
+    pub(super) fn enter_recovery(&mut self, marked: bool, tcp: &Tcp, net: &Net) {
         if !self.any_retransmitted() {
             self.retrans_stamp = None;
         }
@@ -211,6 +220,7 @@ impl Sender {
             self.begin_reduction(tcp);
         }
         self.state = State::Recovery;
+        self.with_model(net.now, |controller, view| controller.model_recovers(view));
     }
 
     /// The threshold, or three quarters of a window that is above it.
@@ -219,17 +229,17 @@ impl Sender {
     }
 
     pub(super) fn begin_reduction(&mut self, tcp: &Tcp) {
-        let ssthresh = self.controller.reduced(self.cwnd, self.ssthresh);
-        self.reduce_to(ssthresh, tcp);
+        let left = self.controller.reduced(self.cwnd, self.cwnd_cnt, self.ssthresh);
+        self.reduce_to(left, tcp);
     }
 
-    fn reduce_to(&mut self, ssthresh: u32, tcp: &Tcp) {
+    fn reduce_to(&mut self, left: Left, tcp: &Tcp) {
         self.high_seq = self.nxt;
         self.tlp_high_seq = None;
-        self.cwnd_cnt = 0;
+        self.cwnd_cnt = left.more;
         self.prior_cwnd = self.cwnd;
         (self.prr_delivered, self.prr_out) = (0, 0);
-        self.ssthresh = ssthresh;
+        self.ssthresh = left.cwnd;
         self.owes_cwr = tcp.ecn.is_on();
     }
 
@@ -324,7 +334,7 @@ impl Sender {
         for seq in self.una..self.nxt {
             let recent = selective && seq >= head_end && self.rack_remaining_us(seq, 0, net.now) > 0;
             if !recent {
-                self.mark_lost(seq);
+                self.mark_lost(seq, net.now);
             }
         }
         self.retransmit_hint = None;
@@ -332,7 +342,7 @@ impl Sender {
         if self.state <= State::Disorder || self.high_seq <= self.una || again {
             self.prior_ssthresh = self.current_ssthresh();
             self.prior_cwnd = self.cwnd;
-            self.ssthresh = self.controller.reduced(self.cwnd, self.ssthresh);
+            self.ssthresh = self.controller.reduced(self.cwnd, self.cwnd_cnt, self.ssthresh).cwnd;
             self.begin_undo();
         }
         self.cwnd = self.in_flight() + 1;
@@ -342,7 +352,7 @@ impl Sender {
             self.reordering = self.reordering.min(REORDERING);
         }
         self.controller.on_loss_state(self.nxt, net.now);
-        self.with_model(net.now, |bbr, view| bbr.on_loss_state(view));
+        self.with_model(net.now, |controller, view| controller.model_times_out(view));
         self.state = State::Loss;
         self.high_seq = self.nxt;
         self.tlp_high_seq = None;

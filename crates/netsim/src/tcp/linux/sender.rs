@@ -8,12 +8,14 @@ use super::clock::{Clock, Jiffies};
 use super::control::Controller;
 use super::host::HostQueue;
 use super::metrics::Metrics;
+use super::ops::CongestionOps;
 use super::pending::Pending;
 use super::queue::Queue;
 use super::rack::Rack;
 use super::rate::RateMeter;
 use super::receiver::Receiver;
 use super::rtt::Estimator;
+use super::view::Opening;
 use super::writes::Writes;
 use crate::out::records::FlowRecord;
 use crate::tcp::settings::Tcp;
@@ -300,7 +302,7 @@ impl Sender {
         if tcp.restart_after_idle && self.packets_out == 0 && idle > self.rto && !self.controller.has_model() {
             self.restart_window(idle, tcp, net);
         }
-        self.rate.on_write(self.delivered, self.in_flight());
+        self.note_write();
     }
 
     #[inline]
@@ -327,7 +329,7 @@ impl Sender {
             let bare = self.end_of_handshake(shape, tcp, net);
             net.send(shape.out as usize, bare);
         }
-        self.rate.on_write(self.delivered, self.in_flight());
+        self.note_write();
     }
 
     /// The window of a connection that begins. It is one segment only after the SYN was lost twice: with the initial
@@ -344,11 +346,8 @@ impl Sender {
         self.cwnd_stamp = self.clock.jiffies(net.now);
         self.high_seq = self.nxt;
         (self.cwnd_limited, self.max_packets_out, self.cwnd_usage_seq) = (false, 0, 0);
-        if let Controller::Cubic(cubic) = &mut self.controller {
-            cubic.begin(self.nxt, net.now);
-        }
-        let (flow, least_us) = (shape.owner.flow, self.estimator.least_us());
-        self.with_model(net.now, |bbr, view| bbr.begin(flow, least_us, view));
+        let opening = Opening { flow: shape.owner.flow, nxt: self.nxt, least_us: self.estimator.least_us() };
+        self.with_view(net.now, |controller, view| controller.begin(opening, view));
         self.set_pacing_rate();
     }
 

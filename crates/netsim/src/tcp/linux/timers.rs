@@ -4,6 +4,7 @@ use units::Time;
 
 use super::ca_state::State;
 use super::clock::Jiffies;
+use super::ops::CongestionOps;
 use super::pending::{MIN_TIMEOUT_US, Pending};
 use super::sender::Sender;
 use crate::event::Kind;
@@ -138,7 +139,7 @@ impl Sender {
         self.rack_detect(net.now);
         if in_flight != self.in_flight() {
             if self.state != State::Recovery {
-                self.enter_recovery(false, tcp);
+                self.enter_recovery(false, tcp, net);
                 if !self.controller.has_model() {
                     self.reduce_window(1, self.lost - lost, false);
                 }

@@ -2,6 +2,7 @@
 //! RFC 5682 after a timeout; the response is that of RFC 4015 with the whole window).
 
 use super::ca_state::State;
+use super::ops::CongestionOps;
 use super::sender::Sender;
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
@@ -39,9 +40,10 @@ impl Sender {
         }
         if self.prior_ssthresh > 0 {
             if self.controller.has_model() {
-                self.with_model(net.now, |bbr, view| bbr.on_undo(view));
+                self.with_model(net.now, |controller, view| controller.model_undoes(view));
             } else {
                 self.cwnd = self.cwnd.max(self.prior_cwnd);
+                self.controller.on_undo();
             }
             if self.prior_ssthresh > self.ssthresh {
                 self.ssthresh = self.prior_ssthresh;

@@ -4,6 +4,7 @@ use units::Time;
 
 use super::ca_state::State;
 use super::clock::Jiffies;
+use super::ops::CongestionOps;
 use super::sender::Sender;
 use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;

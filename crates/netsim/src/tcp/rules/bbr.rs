@@ -12,7 +12,7 @@
 use units::Time;
 
 use super::path::{Begin, PathModel};
-use super::rule::{Moment, Rule, Traits};
+use super::rule::{LinuxCode, Moment, Rule, Traits};
 use crate::tcp::rate::Sample;
 
 /// The window is that of the model: no rule moves it.
@@ -28,6 +28,8 @@ impl Rule for FollowsModel {
         model: Some(|start| Box::new(Bbr::begin(start))),
         ..Traits::PLAIN
     };
+    const MODULE: Option<&'static str> = Some("bbr");
+    const LINUX_CODE: Option<LinuxCode> = Some(LinuxCode::Bbr);
 
     fn idle() -> FollowsModel {
         FollowsModel

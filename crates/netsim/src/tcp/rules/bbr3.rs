@@ -13,7 +13,7 @@
 //!
 //! Where the two differ or leave something open: losses before the one that crosses 2 % count as the flight's (`tcp_bbr.c`);
 //! the flight that ends a probe is that before the acknowledgement (`tcp_bbr.c`), since that after it never fills the bound.
-//! Rates are in segments per second, windows in segments. The send quantum is one segment, and `offload_budget` three.
+//! Rates are in segments per second, windows in segments. The send quantum is that of the sender, one segment but in Linux.
 
 use units::Time;
 
@@ -71,7 +71,7 @@ const PROBE_WAIT_S: f64 = 2.0;
 const PROBE_SPREAD_S: f64 = 1.0;
 /// Most round trips between probes.
 const MOST_ROUNDS: f64 = 63.0;
-/// `offload_budget`: three send quanta of one segment.
+/// `offload_budget`, send quanta.
 const QUANTA: f64 = 3.0;
 /// Round-trip time assumed before any sample.
 const ASSUMED_RTT_S: f64 = 1e-3;
@@ -112,6 +112,8 @@ pub(crate) struct Bbr3 {
     pacing_rate: f64,
     cwnd: f64,
     initial_window: f64,
+    /// `send_quantum`, segments.
+    quantum: f64,
     /// `max_bw_filter`: the largest rate of the cycle before and of this one.
     rates: [f64; 2],
     /// `bw`: the smaller of `max_bw` and `bw_shortterm`.
@@ -192,6 +194,7 @@ impl PathModel for Bbr3 {
     /// `UpdateOnACK` (5.2.3).
     fn on_ack(&mut self, rs: &Sample, now: Time) {
         self.marked += u64::from(rs.marked);
+        self.quantum = f64::from(rs.quantum);
         self.update_latest_delivery_signals(rs);
         self.update_congestion_signals(rs);
         self.update_ack_aggregation(rs, now);
@@ -310,6 +313,7 @@ impl Bbr3 {
             pacing_rate: STARTUP_GAIN * initial_window / rtt_s,
             cwnd: initial_window,
             initial_window,
+            quantum: 1.0,
             rates: [0.0; 2],
             bw: 0.0,
             bw_shortterm: f64::INFINITY,
@@ -419,7 +423,7 @@ impl Bbr3 {
 
     /// `QuantizationBudget`.
     fn quantized(&self, inflight: f64) -> f64 {
-        inflight.max(QUANTA).max(LEAST_WINDOW) + if self.state == State::Up { 2.0 } else { 0.0 }
+        inflight.max(QUANTA * self.quantum).max(LEAST_WINDOW) + if self.state == State::Up { 2.0 } else { 0.0 }
     }
 
     /// `TargetInflight`.
@@ -919,6 +923,7 @@ mod tests {
             window_limited: false,
             prior_in_flight: 110,
             in_flight: 90,
+            quantum: 1,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use units::Time;
 
-use super::rule::{Moment, Rule};
+use super::rule::{LinuxCode, Moment, Rule};
 
 /// C, segments per s^3 (RFC 9438, 5).
 const SCALE: f64 = 0.4;
@@ -30,6 +30,9 @@ pub(crate) struct Cubic {
 }
 
 impl Rule for Cubic {
+    const MODULE: Option<&'static str> = Some("cubic");
+    const LINUX_CODE: Option<LinuxCode> = Some(LinuxCode::Cubic);
+
     fn idle() -> Cubic {
         Cubic { peak: 0.0, prior: 0.0, reno: 0.0, plateau_s: 0.0, aimless: true, epoch: Time::NEVER }
     }

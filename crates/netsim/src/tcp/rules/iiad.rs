@@ -3,12 +3,14 @@
 //! A round of w acknowledgements adds alpha / w^k, a reduction takes off beta w^l. For small reductions 1/p packets per
 //! cycle give w = sqrt(alpha / (beta p)) for k + l = 1, and alpha / beta = 3/2 the sqrt(3 / (2 p)) of AIMD.
 
-use super::rule::{Moment, Rule};
+use super::rule::{Moment, Rule, Traits};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Iiad;
 
 impl Rule for Iiad {
+    const TRAITS: Traits = Traits { fine: true, ..Traits::PLAIN };
+
     fn idle() -> Iiad {
         Iiad
     }

@@ -2,6 +2,9 @@
 //! what a reduction leaves. Slow start is common to all of them and stands in [`control`](super::control); loss recovery
 //! is a matter of its own. Windows are in segments.
 //!
+//! Every sender runs every rule: that of the RFCs, that of QUIC and that of Linux. Where Linux computes something else than the
+//! RFC or draft says, its sender runs [`LinuxCode`] in place of the rule.
+//!
 //! Only sums, products, quotients and square roots, which IEEE 754 rounds correctly: one result on every platform.
 
 mod aimd;
@@ -19,12 +22,12 @@ mod sqrt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use rule::{Feedback, Moment};
+pub(crate) use rule::{Feedback, LinuxCode, Moment};
 use rule::{Rule, Traits};
 
-/// Declares the rules: the words of the settings, and what runs behind each.
+/// Declares the rules: the words of the settings, what readers call each, and what runs behind it.
 macro_rules! rules {
-    ($($(#[$meta:meta])+ $name:ident, $word:literal, $rule:ty;)+) => {
+    ($($(#[$meta:meta])+ $name:ident, $word:literal, $title:literal, $rule:ty;)+) => {
         /// How the congestion window grows and shrinks.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
         #[serde(rename_all = "lowercase")]
@@ -33,10 +36,34 @@ macro_rules! rules {
         }
 
         impl Congestion {
+            /// Every rule, in the order of the table.
+            pub const ALL: &[Congestion] = &[$(Congestion::$name),+];
+
             /// Name in the settings.
-            pub(crate) fn word(self) -> &'static str {
+            pub fn word(self) -> &'static str {
                 match self {
                     $(Congestion::$name => $word,)+
+                }
+            }
+
+            /// What readers call it.
+            pub fn title(self) -> &'static str {
+                match self {
+                    $(Congestion::$name => $title,)+
+                }
+            }
+
+            /// The kernel module that is the same control, of those that hosts of the kernel engine have.
+            pub fn module(self) -> Option<&'static str> {
+                match self {
+                    $(Congestion::$name => <$rule as Rule>::MODULE,)+
+                }
+            }
+
+            /// The code that the sender of Linux runs in place of the rule.
+            pub(crate) fn linux_code(self) -> Option<LinuxCode> {
+                match self {
+                    $(Congestion::$name => <$rule as Rule>::LINUX_CODE,)+
                 }
             }
 
@@ -114,8 +141,14 @@ macro_rules! rules {
                 }
             }
 
+            /// As [`Rule::acks_per_segment`].
+            pub(crate) fn acks_per_segment(&mut self, cwnd: f64, at: Moment) -> f64 {
+                match self {
+                    $(State::$name(rule) => rule.acks_per_segment(cwnd, at),)+
+                }
+            }
+
             /// As [`Rule::on_undo`].
-            #[allow(dead_code, reason = "for senders that find a reduction to be without need")]
             pub(crate) fn on_undo(&mut self) {
                 match self {
                     $(State::$name(rule) => rule.on_undo(),)+
@@ -134,19 +167,20 @@ macro_rules! rules {
 
 rules! {
     /// Additive increase, multiplicative decrease: a segment per round trip, a half (RFC 5681).
-    Aimd, "aimd", aimd::Aimd;
+    Aimd, "aimd", "Reno", aimd::Aimd;
     /// Inverse increase, additive decrease: binomial with k = 1, l = 0 (Bansal and Balakrishnan 2001).
-    Iiad, "iiad", iiad::Iiad;
+    Iiad, "iiad", "IIAD", iiad::Iiad;
     /// Binomial with k = l = 1/2 (Bansal and Balakrishnan 2001).
-    Sqrt, "sqrt", sqrt::Sqrt;
-    /// CUBIC (RFC 9438).
-    Cubic, "cubic", cubic::Cubic;
+    Sqrt, "sqrt", "SQRT", sqrt::Sqrt;
+    /// CUBIC (RFC 9438); with `recovery = linux` that of Linux.
+    Cubic, "cubic", "CUBIC", cubic::Cubic;
     /// DCTCP (RFC 8257): Reno without a count of marks.
-    Dctcp, "dctcp", dctcp::Dctcp;
+    Dctcp, "dctcp", "DCTCP", dctcp::Dctcp;
     /// Prague (draft-briscoe-iccrg-prague-congestion-control); needs `ecn = l4s`, or is Reno, and is paced.
-    Prague, "prague", prague::Prague;
-    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00); needs `recovery = sack`, and is paced.
-    Bbr, "bbr", bbr::FollowsModel;
-    /// BBR, version 3 (draft-ietf-ccwg-bbr); needs `recovery = sack`, and is paced.
-    Bbr3, "bbr3", bbr3::FollowsModel3;
+    Prague, "prague", "Prague", prague::Prague;
+    /// BBR, version 1 (draft-cardwell-iccrg-bbr-congestion-control-00), with `recovery = linux` that of Linux; needs
+    /// selective acknowledgements but in Linux, and is paced.
+    Bbr, "bbr", "BBR", bbr::FollowsModel;
+    /// BBR, version 3 (draft-ietf-ccwg-bbr); needs selective acknowledgements, and is paced.
+    Bbr3, "bbr3", "BBRv3", bbr3::FollowsModel3;
 }

@@ -41,7 +41,6 @@ pub(crate) trait PathModel: std::fmt::Debug + Send {
     fn on_recovered(&mut self);
 
     /// The loss recovery that ended, or is under way, was without need: nothing was lost.
-    #[allow(dead_code, reason = "for senders that find a reduction to be without need")]
     fn on_undo(&mut self, _: Time) {}
 
     /// The retransmission timer went off with `in_flight` segments under way.

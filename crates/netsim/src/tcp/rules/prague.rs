@@ -13,7 +13,7 @@ use units::Time;
 
 use super::marks::MarkedShare;
 use super::rule::{Feedback, Moment, Rule, Traits};
-use crate::tcp::settings::EcnMode;
+use crate::tcp::words::EcnMode;
 
 /// RTT_virt_min: shorter round trips act as if they were that long (2.4.4).
 const VIRTUAL_RTT: Time = Time::from_millis(25);

@@ -4,18 +4,29 @@ use units::Time;
 
 use super::path::{Begin, PathModel};
 use crate::tcp::pacing::AVOIDANCE;
-use crate::tcp::settings::EcnMode;
+use crate::tcp::words::EcnMode;
 
 /// How a congestion window grows and shrinks.
 pub(crate) trait Rule: Copy {
     /// What the rule asks of the rest of the transport.
     const TRAITS: Traits = Traits::PLAIN;
 
+    /// The kernel module that is the same control, of those that hosts of the kernel engine have.
+    const MODULE: Option<&'static str> = None;
+
+    /// Linux' own form of the rule, which its sender runs in place of this one.
+    const LINUX_CODE: Option<LinuxCode> = None;
+
     /// At the start of a connection.
     fn idle() -> Self;
 
     /// The window `cwnd` after the acknowledgement of one more segment in congestion avoidance.
     fn grown(&mut self, cwnd: f64, at: Moment) -> f64;
+
+    /// Segments that have to arrive for a window of `cwnd` to grow by one, as senders count that have whole windows.
+    fn acks_per_segment(&mut self, cwnd: f64, at: Moment) -> f64 {
+        1.0 / (self.grown(cwnd, at) - cwnd)
+    }
 
     /// What a reduction for a loss leaves of `window`.
     fn reduced(&mut self, window: f64) -> f64;
@@ -36,7 +47,6 @@ pub(crate) trait Rule: Copy {
     fn on_recovered(&mut self) {}
 
     /// The last reduction for a loss was without need: nothing was lost. The sender restores window and threshold.
-    #[allow(dead_code, reason = "for senders that find a reduction to be without need")]
     fn on_undo(&mut self) {}
 
     /// The sender goes on after its application paused.
@@ -67,11 +77,24 @@ pub(crate) struct Moment {
     pub(crate) twentieth: bool,
 }
 
+/// Rules of which Linux has its own form, with results that are not those of the RFC or draft. The files of `tcp/linux` that
+/// have them say in which places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinuxCode {
+    /// `tcp_cubic.c`.
+    Cubic,
+    /// `tcp_bbr.c`, version 1.
+    Bbr,
+}
+
 /// What a rule asks of the rest of the transport.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Traits {
     /// A reduction leaves whole segments.
     pub(crate) whole: bool,
+    /// A reduction may take less than a segment: senders with whole windows must carry the part of one that is left, or
+    /// nothing would ever be taken, or a whole one each time.
+    pub(crate) fine: bool,
     /// Marks of congestion reduce the window.
     pub(crate) hears_marks: bool,
     /// It counts marks: they take a part of the congestion window, and not of what is in flight.
@@ -92,6 +115,7 @@ impl Traits {
     /// A rule of the window alone.
     pub(crate) const PLAIN: Traits = Traits {
         whole: false,
+        fine: false,
         hears_marks: true,
         counts: false,
         paced: false,

@@ -1,12 +1,14 @@
 //! SQRT: the binomial rule with k = l = 1/2 (Bansal and Balakrishnan 2001, section 2), with the constants of
 //! [`iiad`](super::iiad).
 
-use super::rule::{Moment, Rule};
+use super::rule::{Moment, Rule, Traits};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sqrt;
 
 impl Rule for Sqrt {
+    const TRAITS: Traits = Traits { fine: true, ..Traits::PLAIN };
+
     fn idle() -> Sqrt {
         Sqrt
     }

@@ -1,0 +1,142 @@
+//! What tells a packet from all others, and where it was captured: from its bytes, with a secret.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::decode::segment::{FIN, RST, SYN, TcpHeader};
+
+/// Identifications up to here number nothing: stacks that do without and generators of packets write them.
+const NO_IDENTIFICATION: u32 = 1;
+/// Of the number of an end in a place.
+pub(crate) const END_BITS: u32 = 5;
+
+/// Secret with which packets are identified: the same packet at every place where it is captured, whatever routers and network
+/// cards change. Ends are in an identity only where nothing else numbers a packet, since a router may translate them. The
+/// lowest bit says whether there is an identification.
+#[derive(Clone, Copy)]
+pub(crate) struct Keys([u64; 4]);
+
+/// What tells two packets between the same hosts apart, of the IP header.
+#[derive(Clone, Copy)]
+pub(crate) struct Numbers {
+    pub(crate) identification: u32,
+    pub(crate) wire_bytes: u64,
+}
+
+impl Keys {
+    /// From the first frame of a capture and its time, nanoseconds: a capture has the same copies each time it is read, and
+    /// who sends packets into it does not know the keys.
+    pub(crate) fn of_frame(time_ns: i64, data: &[u8]) -> Self {
+        Keys([0, 1, 2, 3].map(|word: u64| {
+            let mut hasher = DefaultHasher::new();
+            (word, time_ns, data).hash(&mut hasher);
+            hasher.finish()
+        }))
+    }
+
+    /// Of a packet of TCP with `payload_bytes`; `ends` are both ends as numbers.
+    #[inline(always)]
+    pub(crate) fn tcp(
+        &self,
+        numbers: Numbers,
+        header: &TcpHeader,
+        payload_bytes: u64,
+        ends: impl FnOnce() -> [u64; 2],
+    ) -> u64 {
+        let Numbers { identification, wire_bytes } = numbers;
+        let sequence = u64::from(header.seq) << 32 | u64::from(header.ack);
+        let rest = u64::from(identification) << 40 ^ wire_bytes << 24 ^ u64::from(header.window) << 8;
+        let said = mixed(sequence ^ self.0[0], rest ^ u64::from(header.flags) ^ self.0[1]);
+        let numbered = identification > NO_IDENTIFICATION || payload_bytes > 0 || header.flags & (SYN | FIN | RST) != 0;
+        self.with_ends(said, identification, numbered, ends)
+    }
+
+    /// Of any other packet: `said` is what IP carries, without ports and checksum where they are known.
+    #[inline]
+    pub(crate) fn other(
+        &self,
+        numbers: Numbers,
+        protocol: u8,
+        offset: u64,
+        said: &[u8],
+        ends: impl FnOnce() -> [u64; 2],
+    ) -> u64 {
+        let Numbers { identification, wire_bytes } = numbers;
+        let padded;
+        let start = match said.first_chunk::<24>() {
+            Some(start) => start,
+            None => {
+                padded = cut(said);
+                &padded
+            }
+        };
+        let words = start.as_chunks::<8>().0;
+        let word = |at: usize| words.get(at).map_or(0, |word| u64::from_le_bytes(*word));
+        let rest = u64::from(identification) << 40 ^ wire_bytes << 24 ^ offset << 8 ^ u64::from(protocol);
+        let [one, two, three, four] = self.0;
+        let said = mixed(word(0) ^ one, word(1) ^ two) ^ mixed(word(2) ^ three, rest ^ four);
+        self.with_ends(said, identification, identification > NO_IDENTIFICATION, ends)
+    }
+
+    #[inline(always)]
+    fn with_ends(&self, said: u64, identification: u32, numbered: bool, ends: impl FnOnce() -> [u64; 2]) -> u64 {
+        let whole = if numbered { said } else { said ^ self.between(ends()) };
+        whole & !1 | u64::from(identification > NO_IDENTIFICATION)
+    }
+
+    #[inline(never)]
+    fn between(&self, [source, destination]: [u64; 2]) -> u64 {
+        mixed(source ^ self.0[2], destination ^ self.0[3])
+    }
+}
+
+#[inline(never)]
+fn cut(said: &[u8]) -> [u8; 24] {
+    let mut start = [0; 24];
+    for (into, byte) in start.iter_mut().zip(said) {
+        *into = *byte;
+    }
+    start
+}
+
+#[inline]
+fn mixed(one: u64, two: u64) -> u64 {
+    let product = u128::from(one) * u128::from(two);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// Both ends, from their numbers, in the lower bits of a place.
+#[inline]
+pub(crate) fn ends([source, destination]: [u64; 2]) -> u32 {
+    let end = |number: u64| (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - END_BITS)) as u32;
+    end(source) << END_BITS | end(destination)
+}
+
+/// Where a packet was captured, but for the tap: its link header and how many hops it may go, above its [`ends`].
+#[inline]
+pub(crate) fn place(link: &[u8], hops: u8, ends: u32) -> u32 {
+    if let Ok(link) = link.try_into() {
+        return ethernet_place(link, hops, ends);
+    }
+    let (words, bytes) = link.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain(bytes.iter().map(|byte| u64::from(*byte)));
+    placed(words.fold(u64::from(hops), step), ends)
+}
+
+#[inline]
+fn placed(sum: u64, ends: u32) -> u32 {
+    ((sum >> 48) as u32) << (2 * END_BITS) | ends
+}
+
+/// The same of an Ethernet header without tags.
+#[inline]
+pub(crate) fn ethernet_place(link: &[u8; 14], hops: u8, ends: u32) -> u32 {
+    let [a, b, c, d, e, f, g, h, i, j, k, l, _, _] = *link;
+    let both =
+        u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ u64::from(u32::from_le_bytes([i, j, k, l])).rotate_left(29);
+    placed(step(u64::from(hops), both), ends)
+}
+
+#[inline]
+fn step(sum: u64, word: u64) -> u64 {
+    (sum.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}

@@ -1,0 +1,341 @@
+//! Packets that one tap captured more than once: counted always, left out where they are many or where that is asked for.
+
+mod wire;
+
+use std::path::PathBuf;
+
+use capture::{Capture, Duplicates, Options, Skip, read, read_bytes, read_files, split_files};
+use wire::*;
+
+const AUTO: Options = with(Duplicates::Auto);
+const LEAVE_OUT: Options = with(Duplicates::Places);
+const KEEP: Options = with(Duplicates::Keep);
+
+const fn with(duplicates: Duplicates) -> Options {
+    Options {
+        max_flows: 1_000_000,
+        max_held: usize::MAX,
+        tunnels: false,
+        window_ns: 0,
+        duplicates,
+        duplicate_ns: 100_000_000,
+        clocks: false,
+        series: true,
+        max_trains: 1_000,
+        pauses: false,
+        max_packets: 0,
+        max_volumes: 0,
+        volumes_in_time: false,
+        ideal: capture::Ideal { initial_window: 1, delayed_ack: true },
+    }
+}
+
+/// A handshake, a request and answers of 1000 bytes, every second one acknowledged, identifications counting up.
+fn transfer(answers: u32) -> Vec<Frame> {
+    let mut frames = vec![
+        tcp(1_000_000, CLIENT, SERVER, 99, 0, SYN, 0),
+        tcp(1_050_000, SERVER, CLIENT, 499, 100, SYN | ACK, 0),
+        tcp(1_050_100, CLIENT, SERVER, 100, 500, ACK, 0),
+        tcp(1_050_200, CLIENT, SERVER, 100, 500, ACK, 100),
+    ];
+    for index in 0..answers {
+        let time_us = 1_100_000 + u64::from(index) * 2_000;
+        frames.push(tcp(time_us, SERVER, CLIENT, 500 + index * 1000, 200, ACK, 1000));
+        if index % 2 == 1 {
+            frames.push(tcp(time_us + 500, CLIENT, SERVER, 200, 1500 + index * 1000, ACK, 0));
+        }
+    }
+    for (index, frame) in frames.iter_mut().enumerate() {
+        frame.bytes[18..20].copy_from_slice(&(index as u16 + 1).to_be_bytes());
+    }
+    frames
+}
+
+/// The same frame one hop further on, `later_us` later, with another link header where `tagged`.
+fn routed(frame: &Frame, later_us: u64, tagged: bool) -> Frame {
+    let mut copy = at(frame.time_us + later_us, frame.bytes.clone());
+    copy.bytes[22] -= 1;
+    copy.bytes[6..12].copy_from_slice(&[2, 0, 0, 0, 0, 3]);
+    if tagged {
+        copy.bytes.splice(12..12, [0x81, 0, 0, 20]);
+        copy.captured += 4;
+    }
+    copy
+}
+
+fn twice(frames: &[Frame], copy: impl Fn(&Frame) -> Frame) -> Vec<Frame> {
+    let mut all: Vec<Frame> = frames.iter().flat_map(|frame| [frame.clone(), copy(frame)]).collect();
+    all.sort_by_key(|frame| frame.time_us);
+    all
+}
+
+fn read_as(frames: &[Frame], options: &Options) -> Capture {
+    read_bytes(&pcap(frames, 1, false, false), options, &mut || true).expect("a capture")
+}
+
+fn found(capture: &Capture) -> String {
+    let mut rows = capture.connections.clone();
+    rows.iter_mut().for_each(|row| row.taps = 0);
+    format!("{rows:?} {:?}", capture.trains)
+}
+
+#[test]
+fn a_mirror_port_that_sees_packets_come_and_go_gives_the_figures_of_the_capture() {
+    let frames = transfer(40);
+    let once = read_as(&frames, &KEEP);
+    assert_eq!(once.counts.copies, 0);
+    let same = |frame: &Frame| at(frame.time_us + 20, frame.bytes.clone());
+    for doubled in [
+        twice(&frames, same),
+        twice(&frames, |frame| routed(frame, 20, false)),
+        twice(&frames, |frame| routed(frame, 20, true)),
+        // Behind the queue of a full link.
+        twice(&frames, |frame| routed(frame, 300_000, true)),
+    ] {
+        let read = read_as(&doubled, &AUTO);
+        let packets = frames.len() as u64;
+        assert_eq!((read.counts.copies, read.counts.skipped(Skip::Duplicate)), (packets, packets));
+        assert_eq!(read.counts.decoded, packets);
+        assert_eq!(found(&read), found(&once));
+        let kept = read_as(&doubled, &KEEP);
+        assert_eq!((kept.counts.copies, kept.counts.skipped(Skip::Duplicate)), (packets, 0));
+        assert_eq!(kept.connections[0].from_responder.retransmits, 40);
+    }
+}
+
+/// The same frame outside a router that translates the address and the port of the client.
+fn translated(frame: &Frame, later_us: i64) -> Frame {
+    let mut copy = routed(frame, 0, false);
+    copy.time_us = frame.time_us.checked_add_signed(later_us).expect("a time");
+    let (address, port) = if copy.bytes[26..30] == CLIENT.0 { (26, 34) } else { (30, 36) };
+    copy.bytes[address..address + 4].copy_from_slice(&[203, 0, 113, 5]);
+    copy.bytes[port..port + 2].copy_from_slice(&50_000_u16.to_be_bytes());
+    copy
+}
+
+#[test]
+fn both_sides_of_a_router_that_translates_addresses_are_one_connection() {
+    let frames = transfer(40);
+    let once = read_as(&frames, &KEEP);
+    // What comes from outside passes the outer interface first.
+    let outside = |frame: &Frame| translated(frame, if frame.bytes[26..30] == CLIENT.0 { 15 } else { -15 });
+    let read = read_as(&twice(&frames, outside), &AUTO);
+    assert_eq!(found(&read), found(&once));
+    assert_eq!((read.counts.copies, read.counts.decoded), (frames.len() as u64, frames.len() as u64));
+    assert_eq!(read_as(&twice(&frames, outside), &KEEP).connections.len(), 2);
+}
+
+#[test]
+fn connections_that_a_generator_begins_with_the_same_numbers_are_several() {
+    // The same numbers and no identification, at another port and another place a second later, and at the same place at once.
+    for (later_us, tagged) in [(1_000_000, true), (30, false)] {
+        let mut frames = transfer(40);
+        frames.iter_mut().for_each(|frame| frame.bytes[18..20].copy_from_slice(&[0, 1]));
+        let other = |frame: &Frame| {
+            let mut copy = at(frame.time_us + later_us, frame.bytes.clone());
+            let port = if copy.bytes[26..30] == CLIENT.0 { 34 } else { 36 };
+            copy.bytes[port..port + 2].copy_from_slice(&40_001_u16.to_be_bytes());
+            if tagged { routed(&copy, 0, true) } else { copy }
+        };
+        let read = read_as(&twice(&frames, other), &AUTO);
+        assert_eq!((read.counts.copies, read.connections.len()), (0, 2));
+    }
+}
+
+#[test]
+fn the_same_words_to_several_hosts_are_no_copies() {
+    // One datagram to each of many, from one place, with and without identification.
+    for identification in [0, 9] {
+        let to = |index: u64| {
+            let peer: End = ([198, 51, 100, index as u8], 5_000);
+            let mut frame = udp(1_000_000 + index * 10, CLIENT, peer, 100);
+            frame.bytes[18..20].copy_from_slice(&[0, identification]);
+            frame
+        };
+        assert_eq!(read_as(&(0..200).map(to).collect::<Vec<_>>(), &LEAVE_OUT).counts.copies, 0);
+    }
+}
+
+#[test]
+fn acknowledgements_without_identification_go_where_everything_was_captured_twice() {
+    let mut frames = transfer(40);
+    for frame in &mut frames {
+        frame.bytes[18..20].fill(0);
+    }
+    let doubled = twice(&frames, |frame| at(frame.time_us + 20, frame.bytes.clone()));
+    let read = read_as(&doubled, &AUTO);
+    assert_eq!(read.counts.copies, frames.len() as u64);
+    assert_eq!(found(&read), found(&read_as(&frames, &KEEP)));
+}
+
+#[test]
+fn copies_below_a_fifth_are_counted_and_stay_unless_they_are_to_go() {
+    let mut frames = transfer(40);
+    let copy = routed(&frames[10], 20, false);
+    frames.insert(11, copy);
+    let read = read_as(&frames, &AUTO);
+    assert_eq!((read.counts.copies, read.counts.skipped(Skip::Duplicate)), (1, 0));
+    let read = read_as(&frames, &LEAVE_OUT);
+    assert_eq!((read.counts.copies, read.counts.skipped(Skip::Duplicate)), (1, 1));
+}
+
+#[test]
+fn what_a_host_sends_again_is_no_copy() {
+    // With and without identification, as soon as a timer or an acknowledgement can tell.
+    for identified in [true, false] {
+        let mut frames = transfer(40);
+        for index in 0..20 {
+            let original = &frames[4 + index];
+            let mut again = at(original.time_us + 12_000, original.bytes.clone());
+            again.bytes[18..20].copy_from_slice(&(1000 + index as u16).to_be_bytes());
+            frames.push(again);
+        }
+        frames.sort_by_key(|frame| frame.time_us);
+        if !identified {
+            frames.iter_mut().for_each(|frame| frame.bytes[18..20].fill(0));
+        }
+        for options in [AUTO, LEAVE_OUT] {
+            assert_eq!(read_as(&frames, &options).counts.copies, 0, "{identified}");
+        }
+    }
+}
+
+#[test]
+fn a_repeated_acknowledgement_without_identification_is_no_copy_of_the_first() {
+    let acks: Vec<Frame> = (0..4).map(|index| tcp(1_000_000 + index * 10, CLIENT, SERVER, 5, 9, ACK, 0)).collect();
+    let acks: Vec<Frame> = acks
+        .into_iter()
+        .map(|mut frame| {
+            frame.bytes[18..20].fill(0);
+            frame
+        })
+        .collect();
+    assert_eq!(read_as(&acks, &LEAVE_OUT).counts.copies, 0);
+    // Four at one place are four at the other.
+    let doubled = twice(&acks, |frame| routed(frame, 100, false));
+    let read = read_as(&doubled, &LEAVE_OUT);
+    assert_eq!((read.counts.copies, read.counts.decoded), (4, 4));
+}
+
+#[test]
+fn a_packet_sent_again_stays_also_where_every_packet_was_captured_twice() {
+    let mut frames = transfer(40);
+    let mut again = at(frames[8].time_us + 7_000, frames[8].bytes.clone());
+    again.bytes[18..20].copy_from_slice(&5000_u16.to_be_bytes());
+    frames.push(again);
+    frames.sort_by_key(|frame| frame.time_us);
+    let once = read_as(&frames, &KEEP);
+    let read = read_as(&twice(&frames, |frame| routed(frame, 30, true)), &AUTO);
+    assert_eq!(found(&read), found(&once));
+    let again: u32 = [&read.connections[0].from_opener, &read.connections[0].from_responder]
+        .map(|side| side.retransmits)
+        .iter()
+        .sum();
+    assert_eq!(again, 1);
+}
+
+#[test]
+fn an_application_that_says_the_same_again_and_again_sends_no_copies() {
+    // A generator of constant packets with one identification or none, each 2 ms and each 0.1 ms.
+    for (gap_us, identification) in [(2_000, 0), (2_000, 7), (100, 0), (100, 1), (100, 7)] {
+        let constant = |index: u64| {
+            let mut frame = udp(1_000_000 + index * gap_us, SERVER, CLIENT, 1_000);
+            frame.bytes[18..20].copy_from_slice(&[0, identification]);
+            frame
+        };
+        let read = read_as(&(0..2_000).map(constant).collect::<Vec<_>>(), &AUTO);
+        assert_eq!(read.counts.skipped(Skip::Duplicate), 0);
+        assert!(read.counts.copies <= if identification > 1 { 3 } else { 0 }, "{}", read.counts.copies);
+    }
+}
+
+#[test]
+fn datagrams_that_differ_where_they_are_long_are_none() {
+    // Equal ports, lengths and starts, without identification: what tells them apart is a number in the payload.
+    let frames: Vec<Frame> = (0..1_000_u32)
+        .map(|index| {
+            let mut frame = udp(1_000_000 + u64::from(index) * 50, SERVER, CLIENT, 200);
+            frame.bytes[18..20].fill(0);
+            frame.bytes[54..58].copy_from_slice(&index.to_be_bytes());
+            frame
+        })
+        .collect();
+    assert_eq!(read_as(&frames, &LEAVE_OUT).counts.copies, 0);
+}
+
+#[test]
+fn what_cannot_be_read_again_is_decided_by_its_beginning() {
+    let frames = transfer(40);
+    let doubled = pcap(&twice(&frames, |frame| routed(frame, 20, true)), 1, false, false);
+    let [again, once] = [read_bytes(&doubled, &AUTO, &mut || true), read(&doubled[..], &AUTO, &mut || true)];
+    let [again, once] = [again.expect("a capture"), once.expect("a capture")];
+    assert_eq!(found(&again), found(&once));
+    assert_eq!(again.counts, once.counts);
+    // 30,000 packets without copies, then only such with one.
+    let mut late = transfer(20_000);
+    let end_us = late.last().expect("a frame").time_us;
+    let begins = late.len();
+    late.extend(twice(&transfer(20_000), |frame| routed(frame, 20, true)));
+    late[begins..].iter_mut().for_each(|frame| {
+        frame.time_us += end_us;
+        // Another port of the client.
+        let tag = if frame.bytes[12] == 0x81 { 4 } else { 0 };
+        let from_client = frame.bytes[26 + tag..30 + tag] == CLIENT.0;
+        let at = tag + if from_client { 34 } else { 36 };
+        frame.bytes[at..at + 2].copy_from_slice(&40_001_u16.to_be_bytes());
+    });
+    let file = pcap(&late, 1, false, false);
+    let [again, once] = [read_bytes(&file, &AUTO, &mut || true), read(&file[..], &AUTO, &mut || true)];
+    let [again, once] = [again.expect("a capture"), once.expect("a capture")];
+    assert_eq!(again.counts.skipped(Skip::Duplicate), 30_004);
+    assert_eq!(again.counts.copies, 30_004);
+    assert_eq!(once.counts.skipped(Skip::Duplicate), 0);
+    // The table that counts has few places: a copy may find its packet overwritten.
+    assert!(once.counts.copies > 29_900, "{}", once.counts.copies);
+    assert_eq!(again.connections.len(), 2);
+    assert_eq!(again.connections[1].from_responder.retransmits, 0);
+}
+
+#[test]
+fn a_file_is_read_again_by_itself_and_into_shards() {
+    let folder = std::env::temp_dir().join(format!("mayfly-copies-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let frames = transfer(40);
+    let path = folder.join("twice.pcap");
+    std::fs::write(&path, pcap(&twice(&frames, |frame| routed(frame, 20, true)), 1, false, false)).expect("a file");
+    let once = read_as(&frames, &KEEP);
+    let read = read_files(&[&path], &AUTO, &mut || true).expect("a capture");
+    assert_eq!(found(&read), found(&once));
+    let shards: Vec<PathBuf> = (0..3).map(|place| folder.join(format!("{place}.shard"))).collect();
+    let mut counts = split_files(&[&path], &AUTO, &mut || true, &shards).expect("shards");
+    // Of volumes a splitting knows nothing.
+    counts.volume_width_ns = read.counts.volume_width_ns;
+    assert_eq!(counts, read.counts);
+    let rows: usize = shards
+        .iter()
+        .map(|shard| capture::read_shard(shard, &AUTO, counts.first_ns, &mut || true, None).expect("a shard"))
+        .map(|shard| shard.connections.len())
+        .sum();
+    assert_eq!(rows, 1);
+    std::fs::remove_dir_all(&folder).expect("to be removed");
+}
+
+#[test]
+fn quic_is_told_by_the_long_headers_of_the_first_packets() {
+    let long = |time_us, from, to, first: u8| {
+        let mut frame = udp(time_us, from, to, 1200);
+        frame.bytes[42..49].copy_from_slice(&[first, 0, 0, 0, 1, 8, 0]);
+        frame
+    };
+    let other: End = ([192, 168, 0, 2], 40_002);
+    let mut frames = vec![long(1_000_000, CLIENT, SERVER, 0xc3), long(1_040_000, SERVER, CLIENT, 0xc1)];
+    frames.extend((0..20).map(|index| udp(1_050_000 + index * 1000, SERVER, CLIENT, 1200)));
+    // Midstream, at the same port: bytes that look so by chance come too late.
+    frames.extend((0..20).map(|index| udp(1_050_500 + index * 1000, SERVER, other, 1200)));
+    frames.push(long(1_100_000, SERVER, other, 0xc1));
+    let read = read_as(&frames, &AUTO);
+    assert_eq!(read.connections.iter().map(|row| row.quic).collect::<Vec<_>>(), [true, false]);
+    // RTP begins with the form and without the fixed bit.
+    let read = read_as(&[long(1_000_000, CLIENT, SERVER, 0x80)], &AUTO);
+    assert!(!read.connections[0].quic);
+}

@@ -1,0 +1,231 @@
+//! The list of users' measures: which figures of [`crate::Figures`] are shown and compared, and how each is read.
+//!
+//! It is the only one: terminal, report, notebook, recommendation and the second run with other hosts all read it, the
+//! Python package through its compiled module. A new figure is a field of its part of [`crate::Figures`] and an entry
+//! here.
+
+use serde::Serialize;
+
+/// Unit of a figure in the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum In {
+    /// Seconds.
+    S,
+    /// Milliseconds.
+    Ms,
+    /// Mean opinion score.
+    Mos,
+    /// Share, 0 to 1.
+    Share,
+    /// Mbit/s.
+    Mbps,
+}
+
+/// In which direction a figure gets better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Better {
+    /// Less is better.
+    Less,
+    /// More is better.
+    More,
+}
+
+/// A figure as a criterion of the recommendation; `docs/recommendation.md` has the reason of each threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Noticed {
+    /// Place among the criteria in a sentence, from 0.
+    pub place: u8,
+    /// Name in a sentence.
+    pub name: &'static str,
+    /// Smallest change that is noticed, in the unit; durations must differ by a fifth too.
+    pub change: f64,
+}
+
+/// A figure of what users feel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Measure {
+    /// One word, unique in [`MEASURES`]; the key in `resampled` of a row of the summary.
+    pub id: &'static str,
+    /// Key of the mapping in `users` of a row; empty of a figure of the row itself.
+    pub part: &'static str,
+    /// Key of the figure in that mapping.
+    pub field: &'static str,
+    /// Key of its 95 % interval in that mapping; empty without one.
+    pub interval: &'static str,
+    /// Unit of both in the summary.
+    pub unit: In,
+    /// In which direction it gets better.
+    pub better: Better,
+    /// What is measured, in a sentence.
+    pub what: &'static str,
+    /// Which figure of it.
+    pub statistic: &'static str,
+    /// Head of its column in the terminal, a line each; empty where the terminal leaves it out.
+    pub head: &'static str,
+    /// Whether the report has a column of it.
+    pub in_report: bool,
+    /// Whether the first figure of the report and the notebook draw it.
+    pub pictured: bool,
+    /// Meaning of a share of 0, in words, which the terminal has in place of a column where all are 0.
+    pub none: &'static str,
+    /// As a criterion of the recommendation; `None` where it is none.
+    pub noticed: Option<Noticed>,
+}
+
+const BASE: Measure = Measure {
+    id: "",
+    part: "",
+    field: "",
+    interval: "",
+    unit: In::S,
+    better: Better::Less,
+    what: "",
+    statistic: "",
+    head: "",
+    in_report: true,
+    pictured: false,
+    none: "",
+    noticed: None,
+};
+
+const P95: Measure = Measure { field: "p95_s", interval: "p95_ci95", statistic: "95th percentile", ..BASE };
+
+/// In the order of columns and panels.
+pub const MEASURES: [Measure; 11] = [
+    Measure {
+        id: "unfinished",
+        unit: In::Share,
+        what: "transfers",
+        statistic: "unfinished",
+        in_report: false,
+        noticed: Some(Noticed { place: 0, name: "transfers that never finish", change: 0.01 }),
+        ..BASE
+    },
+    Measure {
+        id: "short_p95",
+        part: "short",
+        what: "short transfers",
+        head: "short\ntransfers\np95",
+        pictured: true,
+        noticed: Some(Noticed { place: 1, name: "short transfers (95th percentile)", change: 0.05 }),
+        ..P95
+    },
+    Measure {
+        id: "ping_p95",
+        part: "ping",
+        field: "p95_ms",
+        unit: In::Ms,
+        what: "ping under load",
+        head: "ping\nunder load\np95",
+        pictured: true,
+        noticed: Some(Noticed { place: 2, name: "ping under load", change: 10.0 }),
+        ..P95
+    },
+    Measure {
+        id: "ping_mean",
+        part: "ping",
+        field: "mean_ms",
+        unit: In::Ms,
+        what: "ping under load",
+        statistic: "mean",
+        in_report: false,
+        ..BASE
+    },
+    Measure {
+        id: "call_mos",
+        part: "call",
+        field: "mos",
+        interval: "mos_ci95",
+        unit: In::Mos,
+        better: Better::More,
+        what: "call",
+        statistic: "MOS",
+        head: "call\nMOS",
+        noticed: Some(Noticed { place: 3, name: "call quality (MOS)", change: 0.2 }),
+        ..BASE
+    },
+    Measure {
+        id: "pages_p95",
+        part: "pages",
+        what: "page load",
+        head: "pages\np95",
+        pictured: true,
+        noticed: Some(Noticed { place: 5, name: "pages (95th percentile)", change: 0.1 }),
+        ..P95
+    },
+    Measure {
+        id: "video_stalled",
+        part: "video",
+        field: "stalled_share",
+        interval: "stalled_ci95",
+        unit: In::Share,
+        what: "video",
+        statistic: "stalled",
+        head: "video\nstalled",
+        none: "no video stalls",
+        ..BASE
+    },
+    Measure {
+        id: "stream_loss",
+        part: "streams",
+        field: "loss",
+        interval: "loss_ci95",
+        unit: In::Share,
+        what: "UDP streams",
+        statistic: "loss",
+        head: "UDP\nstreams\nloss",
+        none: "no stream of UDP loses a packet",
+        noticed: Some(Noticed { place: 4, name: "loss of UDP streams", change: 0.01 }),
+        ..BASE
+    },
+    Measure {
+        id: "long_p50",
+        part: "long",
+        field: "p50_s",
+        interval: "p50_ci95",
+        what: "long transfers",
+        statistic: "median",
+        head: "long\ntransfers\nmedian",
+        in_report: false,
+        noticed: Some(Noticed { place: 6, name: "long transfers (median)", change: 0.5 }),
+        ..BASE
+    },
+    Measure {
+        id: "long_p95",
+        part: "long",
+        what: "long transfers",
+        pictured: true,
+        noticed: Some(Noticed { place: 7, name: "long transfers (95th percentile)", change: 0.5 }),
+        ..P95
+    },
+    Measure {
+        id: "goodput_p50",
+        part: "downloads",
+        field: "goodput_mbps_p50",
+        unit: In::Mbps,
+        better: Better::More,
+        what: "downloads",
+        statistic: "Mbit/s",
+        ..BASE
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_measure_has_an_id_and_words_of_its_own() {
+        for (place, one) in MEASURES.iter().enumerate() {
+            assert!(!one.id.is_empty() && !one.what.is_empty() && !one.statistic.is_empty());
+            assert!(MEASURES[..place].iter().all(|other| other.id != one.id), "{}", one.id);
+            assert_eq!(one.part.is_empty(), one.field.is_empty(), "{}", one.id);
+            assert!(one.noticed.is_none_or(|noticed| noticed.change > 0.0), "{}", one.id);
+        }
+        let mut places: Vec<u8> = MEASURES.iter().filter_map(|one| Some(one.noticed?.place)).collect();
+        places.sort_unstable();
+        assert_eq!(places, (0..places.len() as u8).collect::<Vec<_>>());
+    }
+}

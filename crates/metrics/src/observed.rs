@@ -1,0 +1,54 @@
+//! What one run has for its users to feel, taken out of it once: several runs of a discipline are measured as one.
+
+use netsim::ProbePacket;
+
+use crate::busy::Busy;
+use crate::facts::{FactsError, ProbeName};
+use crate::film::{self, Segment};
+use crate::pages;
+use crate::playout::Pair;
+use crate::ran::Ran;
+use crate::speech;
+use crate::stream::{self, Film};
+use crate::streams::{self, Stream};
+use crate::transfers::{self, Transfer};
+
+/// What one run has for its users to feel. It holds no more of the run than the figures take.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    pub(crate) transfers: Vec<Transfer>,
+    /// Whether the list has a transfer above 1 MB, be it begun or not.
+    pub(crate) brings_long: bool,
+    pub(crate) pings: Vec<ProbePacket>,
+    pub(crate) busy: Busy,
+    pub(crate) captured_calls: Vec<Pair>,
+    pub(crate) workload_calls: Vec<Pair>,
+    pub(crate) synthetic_call: Pair,
+    /// Load times, seconds; `None` of a page that did not finish.
+    pub(crate) pages: Vec<Option<f64>>,
+    pub(crate) captured_films: Vec<Film>,
+    /// With their groups.
+    pub(crate) workload_films: Vec<(u32, Vec<Segment>)>,
+    pub(crate) streams: Vec<Stream>,
+}
+
+impl Observed {
+    /// # Errors
+    /// Facts that do not fit the flows.
+    pub fn of(ran: &Ran<'_>) -> Result<Observed, FactsError> {
+        ran.check()?;
+        Ok(Observed {
+            transfers: transfers::transfers(ran),
+            brings_long: ran.brings_long(),
+            pings: ran.probe(ProbeName::Ping).copied().collect(),
+            busy: Busy::of(ran.output),
+            captured_calls: speech::of_capture(ran),
+            workload_calls: speech::of_workload(ran),
+            synthetic_call: speech::synthetic(ran),
+            pages: pages::of_run(ran),
+            captured_films: stream::of_run(ran),
+            workload_films: film::of_run(ran),
+            streams: streams::of_run(ran),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! One criterion of one discipline next to that of another, on the same runs.
+
+use crate::recommendation::asked::Row;
+use crate::recommendation::criteria::{CRITERIA, Criterion};
+use crate::resampling::{Varies, hour_ci95};
+
+/// One criterion of two disciplines.
+pub(crate) struct Difference {
+    criterion: Criterion,
+    value: f64,
+    other: f64,
+    /// 95 % interval of `value / other`, or of `value - other` for MOS and shares.
+    ci95: Option<[f64; 2]>,
+    /// Whether it is more than chance; `None` when nothing can tell, as there was one run only.
+    sure: Option<bool>,
+    /// Whether both have enough values for the percentile.
+    bounded: bool,
+}
+
+impl Difference {
+    /// `None` where one of the two has no such figure.
+    fn of(criterion: Criterion, row: &Row, other: &Row) -> Option<Difference> {
+        let (value, reference) = (criterion.value(row)?, criterion.value(other)?);
+        let ((draws, runs), (others, _)) = (draws(&criterion, row), draws(&criterion, other));
+        let bounded = criterion.is_bounded(row) && criterion.is_bounded(other);
+        let made = |ci95, sure| Some(Difference { criterion, value, other: reference, ci95, sure, bounded });
+        if draws.len() < 2 || draws.len() != others.len() {
+            return made(None, None);
+        }
+        let pairs = || draws.iter().copied().zip(others.iter().copied());
+        let all = || [value, reference].into_iter().chain(draws.iter().copied()).chain(others.iter().copied());
+        if all().all(f64::is_finite) {
+            let in_proportion = criterion.is_ratio() && all().all(|one| one > 0.0);
+            let (interval, neutral) = if in_proportion {
+                let ratios: Vec<f64> = pairs().map(|(one, two)| one / two).collect();
+                (hour_ci95(value / reference, &ratios, Varies::InProportion, runs), 1.0)
+            } else {
+                let apart: Vec<f64> = pairs().map(|(one, two)| one - two).collect();
+                (hour_ci95(value - reference, &apart, Varies::ByDifference, runs), 0.0)
+            };
+            if let Some([low, high]) = interval {
+                return made(Some([low, high]), Some(!(low <= neutral && neutral <= high)));
+            }
+        }
+        // Where some never finish there is no interval: the sign must be the same in every hour.
+        let mut signs = pairs().filter(|(one, two)| one != two).map(|(one, two)| criterion.worse_by(one, two) > 0.0);
+        let first = signs.next();
+        made(None, Some(first.is_some_and(|first| signs.all(|sign| sign == first))))
+    }
+
+    /// Whether it is noticed and, as far as can be told, no chance.
+    pub fn counts(&self) -> bool {
+        self.sure != Some(false) && self.criterion.is_noticed(self.value, self.other)
+    }
+
+    /// Whether users would notice that `value` is worse, be it by chance or not.
+    pub fn is_noticed_as_worse(&self) -> bool {
+        let Difference { criterion, value, other, .. } = *self;
+        criterion.is_noticed(value, other) && criterion.worse_by(value, other) > 0.0
+    }
+
+    /// Doublings by which `value` is worse than `other`; 0 where the difference does not count.
+    pub fn worse_by(&self) -> f64 {
+        if self.counts() { self.criterion.worse_by(self.value, self.other) } else { 0.0 }
+    }
+
+    /// The same for what outweighs a reason: where there was one run only, not of a percentile of too few values.
+    pub fn surely_worse_by(&self) -> f64 {
+        if self.sure.is_none() && !self.bounded { 0.0 } else { self.worse_by() }
+    }
+
+    /// Name and figures, the interval of the change where there is one.
+    pub fn text(&self) -> String {
+        let text = format!("{} {}", self.criterion.name(), self.criterion.change(self.other, self.value));
+        match self.ci95 {
+            Some(ends) if self.criterion.is_ratio() => {
+                let [low, high] = ends.map(|end| 100.0 * (end - 1.0));
+                format!("{text} [{low:+.0}, {high:+.0} %]")
+            }
+            _ => text,
+        }
+    }
+}
+
+/// Differences of a row from another in all criteria that both have.
+pub(crate) fn differences(row: &Row, other: &Row) -> Vec<Difference> {
+    CRITERIA.iter().filter_map(|&criterion| Difference::of(criterion, row, other)).collect()
+}
+
+/// Values of the other runs, and how many runs the row's own figure is of.
+///
+/// Resampled hours stand next to the capture's own run; replications are themselves what the row is made of.
+fn draws(criterion: &Criterion, row: &Row) -> (Vec<f64>, usize) {
+    let hours = row.resampled.as_ref().filter(|draws| !draws.is_empty());
+    let given = hours.or(row.replicated.as_ref()).and_then(|draws| draws.get(criterion.measure.id));
+    let found: Vec<f64> = given.into_iter().flatten().map(|value| value.unwrap_or(f64::INFINITY)).collect();
+    let runs = if hours.is_some() { 1 } else { found.len().max(1) };
+    (found, runs)
+}

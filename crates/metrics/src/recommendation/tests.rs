@@ -1,0 +1,174 @@
+//! The rule, on constructed rows; `tests/comparison/test_recommendation.py` has its branches in the words of a summary.
+
+use super::*;
+
+/// Figures of a discipline in one run: short transfers (s), ping (ms) and long transfers (s).
+fn row(id: &str, short_s: f64, ping_ms: f64, long_s: f64) -> Row {
+    let transfers =
+        |flows: f64, p50_s: f64, p95_s: f64| Part::from([("flows", flows), ("p50_s", p50_s), ("p95_s", p95_s)]);
+    let queue = || Some(Queue { utilisation: Some(0.6), peak_utilisation: Some(1.0), drops: Some(10) });
+    Row {
+        id: id.into(),
+        label: id.into(),
+        flows_completed: Some(100),
+        users: Some(Users::from([
+            ("short", transfers(90.0, short_s, short_s)),
+            ("long", transfers(10.0, long_s, long_s)),
+            ("ping", Part::from([("probes", 100.0), ("p95_ms", ping_ms), ("idle_ms", 5.0)])),
+        ])),
+        links: Some(Queues { down: queue(), up: queue() }),
+        in_kernel: true,
+        ..Row::default()
+    }
+}
+
+/// The same with hours in which all of its figures vary by the same factors.
+fn with_hours(mut row: Row) -> Row {
+    let factors = [0.95, 1.02, 0.99, 1.04, 0.97, 1.01, 1.03, 0.98];
+    let own = criteria(&row);
+    let draws = own.into_iter().map(|(id, value)| (id.to_owned(), factors.map(|factor| Some(value * factor)).to_vec()));
+    row.resampled = Some(draws.collect());
+    row
+}
+
+fn question(command: &str, rows: &[Row]) -> Question {
+    let way = |rate_bps: f64| Way { rate_bps, buffer: (300, Unit::Packets), load: Some(0.6), varies: false };
+    Question {
+        command: command.into(),
+        links: Some(Links { down: way(20e6), up: way(5e6) }),
+        hours: if rows.iter().any(|row| row.resampled.is_some()) { 8 } else { 0 },
+        replications: 1,
+        guessed: false,
+        unknown: None,
+        disciplines: rows.to_vec(),
+    }
+}
+
+fn asked(rows: &[Row]) -> Recommendation {
+    recommendation(&question("whatif", rows)).expect("it is there")
+}
+
+#[test]
+fn the_answer_of_a_capture_has_its_command_and_that_of_a_workload_has_none_in_words() {
+    let rows = [row("fifo", 0.4, 100.0, 5.0), row("fq_codel", 0.15, 11.0, 5.0)];
+    let found = asked(&rows);
+    let load = "mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline fq_codel --buffer 300";
+    assert_eq!((found.kind, found.load.as_deref()), (Kind::Use, Some(load)));
+    assert_eq!(
+        found.sentence,
+        format!(
+            "Use fq_codel: it is in your kernel. Short transfers (95th percentile) 400 -> 150 ms, ping under load 100 -> \
+             11.0 ms; it costs nothing that is felt. `{load}`"
+        )
+    );
+    let found = recommendation(&question("compare", &rows)).expect("it is there");
+    assert_eq!((found.kind, found.load.as_deref()), (Kind::Fastest, Some(load)));
+    assert!(found.sentence.starts_with("Fastest here: fq_codel. Short transfers"), "{}", found.sentence);
+    assert!(found.sentence.ends_with("it costs nothing that is felt."), "{}", found.sentence);
+}
+
+#[test]
+fn a_third_discipline_does_not_decide_between_two_others() {
+    // Each third is better than all in one thing, so that the best of a criterion moves.
+    let two = [row("fifo", 1.0, 200.0, 9.0), row("fq_codel", 0.16, 13.0, 3.7), row("cake", 0.09, 14.0, 5.0)];
+    let alone = asked(&two).discipline.expect("it is there");
+    for third in [row("pie", 0.05, 200.0, 9.0), row("red", 3.0, 200.0, 1.0), row("codel", 2.0, 5.0, 20.0)] {
+        let with: Vec<Row> = [third.clone()].into_iter().chain(two.clone()).collect();
+        let found = asked(&with);
+        assert_eq!(found.discipline.as_deref(), Some(alone.as_str()), "{}", third.id);
+    }
+}
+
+#[test]
+fn one_run_alone_is_no_reason_to_install_a_module() {
+    let fair = row("fq_codel", 0.15, 11.0, 4.0);
+    // By 0.9 doublings.
+    let found = asked(&[row("fifo", 0.4, 100.0, 4.0), fair.clone(), row("efd", 0.08, 11.0, 4.0)]);
+    assert_eq!((found.discipline.as_deref(), found.equal.len()), (Some("fq_codel"), 0));
+    assert!(found.sentence.contains(" Efd does better by too little to be worth a module."), "{}", found.sentence);
+    // By 1.3.
+    let found = asked(&[row("fifo", 0.4, 100.0, 4.0), fair, row("efd", 0.06, 11.0, 4.0)]);
+    assert_eq!(found.discipline.as_deref(), Some("efd"));
+}
+
+#[test]
+fn what_sixteen_hours_agree_on_needs_half_a_doubling_for_a_module() {
+    let rows = |short_s| {
+        let own = [row("fifo", 0.6, 100.0, 4.0), row("fq_codel", 0.3, 11.0, 4.0), row("efd", short_s, 11.0, 4.0)];
+        own.map(with_hours)
+    };
+    assert_eq!(asked(&rows(0.24)).discipline.as_deref(), Some("fq_codel"));
+    assert_eq!(asked(&rows(0.2)).discipline.as_deref(), Some("efd"));
+}
+
+#[test]
+fn the_fastest_of_a_workload_may_be_a_module_that_is_little_better() {
+    let rows = [row("fifo", 0.4, 100.0, 4.0), row("fq_codel", 0.15, 11.0, 4.0), row("efd", 0.08, 11.0, 4.0)];
+    let found = recommendation(&question("compare", &rows)).expect("it is there");
+    assert_eq!(found.discipline.as_deref(), Some("efd"));
+}
+
+#[test]
+fn what_remembers_every_flow_is_never_what_to_use() {
+    let rows = [row("fifo", 0.4, 100.0, 4.0), row("fq_codel", 0.15, 11.0, 4.0), row("las", 0.01, 11.0, 4.0)];
+    let found = asked(&rows);
+    assert_eq!(found.discipline.as_deref(), Some("fq_codel"));
+    assert!(!found.sentence.contains("las"), "{}", found.sentence);
+    let found = recommendation(&question("compare", &rows)).expect("it is there");
+    assert_eq!((found.discipline.as_deref(), found.load), (Some("las"), None));
+    assert!(found.sentence.ends_with(" Las remembers every flow: take it as a bound, not as a candidate."));
+    // Alone with fifo there is no choice.
+    assert_eq!(recommendation(&question("whatif", &[rows[0].clone(), rows[2].clone()])), None);
+}
+
+#[test]
+fn a_fifo_that_a_module_beats_by_little_is_kept_and_says_so() {
+    let found = asked(&[row("fifo", 0.4, 20.0, 4.0), row("efd", 0.25, 20.0, 4.0)]);
+    assert_eq!((found.kind, found.discipline, found.equal), (Kind::NoDifference, None, vec!["fifo".to_owned()]));
+    assert_eq!(found.sentence, "Keep fifo. Efd does better by too little to be worth a module.");
+}
+
+#[test]
+fn lost_datagrams_count() {
+    let with = |row: Row, loss: f64| Row {
+        users: row.users.map(|users| users.with("streams", Part::from([("loss", loss)]))),
+        ..row
+    };
+    let rows = [with(row("fifo", 0.4, 20.0, 4.0), 0.05), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0)];
+    let found = asked(&rows);
+    assert_eq!(found.gives, ["loss of UDP streams 5.0 -> 0.0 %"]);
+    let rows = [with(row("fifo", 0.4, 20.0, 4.0), 0.009), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0)];
+    assert_eq!(asked(&rows).kind, Kind::NoDifference);
+}
+
+#[test]
+fn dualpi2_says_that_a_kernel_may_lack_it() {
+    let found = asked(&[row("fifo", 0.4, 100.0, 4.0), row("dualpi2", 0.1, 11.0, 4.0)]);
+    assert!(found.sentence.contains("`modinfo sch_dualpi2` says whether yours does"), "{}", found.sentence);
+    assert_eq!(found.load, None);
+    assert_eq!(found.shapes.expect("it is there").up.rate_bps, 4_750_000);
+}
+
+#[test]
+fn no_fixed_rate_is_recommended_for_a_link_that_varies() {
+    let mut question = question("whatif", &[row("fifo", 0.4, 100.0, 4.0), row("fq_codel", 0.1, 11.0, 4.0)]);
+    question.links.as_mut().expect("it is there").down.varies = true;
+    let found = recommendation(&question).expect("it is there");
+    assert_eq!(found.load.as_deref(), Some("mayfly qdisc load eth0 --discipline fq_codel --buffer 300"));
+    assert_eq!(found.shapes, None);
+}
+
+#[test]
+fn a_summary_is_a_question() {
+    let text = r#"{"command": "whatif", "links": {"busier": "down",
+        "down": {"rate_bps": 20000000, "buffer": [300, "packets"], "load": 0.5, "offered_mbps": 10.0},
+        "up": {"rate_bps": 5000000.5, "buffer": [150000, "bytes"], "load": null}},
+        "disciplines": [{"id": "fifo", "label": "fifo", "options": {}, "utilisation": 0.5, "users": {"transfers": {"all": []},
+            "short": {"flows": 3, "unfinished": 0, "p95_s": null}, "ping": null, "streams": null}}]}"#;
+    let found: Question = serde_json::from_str(text).expect("it is there");
+    assert!(found.is_single() && found.disciplines[0].in_kernel && found.disciplines[0].part("transfers").is_some());
+    assert_eq!(criteria(&found.disciplines[0]), [("short_p95", f64::INFINITY)]);
+    let again: Question =
+        serde_json::from_str(&serde_json::to_string(&found).expect("it is there")).expect("it is there");
+    assert_eq!(again, found);
+}

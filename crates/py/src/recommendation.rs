@@ -1,0 +1,53 @@
+//! The rule of the recommendation, and the intervals that it goes by.
+
+use ::metrics::{Question, Row, Varies};
+use pyo3::prelude::*;
+
+use crate::simulate::refused;
+use crate::table::as_json;
+
+/// What the disciplines of a summary come to: `question` is JSON with what the rule reads of it. Returns the
+/// recommendation, JSON; `null` where there is none.
+///
+/// # Errors
+/// `ValueError` with one line for rows that are none of a summary.
+#[pyfunction]
+pub fn recommendation(question: &str) -> PyResult<String> {
+    let question: Question = ::settings::read(question).map_err(refused)?;
+    as_json(&::metrics::recommendation(&question))
+}
+
+/// The place of the discipline that the rule takes of `rows`, JSON, and the places of those that are as good; `None`
+/// where none can be switched on.
+///
+/// # Errors
+/// `ValueError` with one line for rows that are none of a summary.
+#[pyfunction]
+pub fn chosen(rows: &str) -> PyResult<Option<(usize, Vec<usize>)>> {
+    let rows: Vec<Row> = ::settings::read(rows).map_err(refused)?;
+    Ok(::metrics::chosen(&rows).map(|choice| (choice.best, choice.equal)))
+}
+
+/// Values of the criteria of each of `rows`, JSON, by id; infinite where they fall on what never ends.
+///
+/// # Errors
+/// `ValueError` with one line for rows that are none of a summary.
+#[pyfunction]
+pub fn criteria(rows: &str) -> PyResult<Vec<Vec<(&'static str, f64)>>> {
+    let rows: Vec<Row> = ::settings::read(rows).map_err(refused)?;
+    Ok(rows.iter().map(::metrics::criteria).collect())
+}
+
+/// 95 % interval of `value` from its values in resampled hours: [`metrics::hour_ci95`].
+#[pyfunction]
+#[pyo3(signature = (value, others, ratio, runs))]
+pub fn hour_ci95(value: f64, others: Vec<f64>, ratio: bool, runs: usize) -> Option<[f64; 2]> {
+    let varies = if ratio { Varies::InProportion } else { Varies::ByDifference };
+    ::metrics::hour_ci95(value, &others, varies, runs)
+}
+
+/// How much wider than their range the interval of a capture and its resampled hours is: [`metrics::range_factor`].
+#[pyfunction]
+pub fn range_factor(hours: usize) -> f64 {
+    ::metrics::range_factor(hours)
+}

@@ -1,0 +1,167 @@
+//! What of a capture its replay leaves out or had to assume, in words.
+//!
+//! The sentences are those of `mayfly.workload.missing`.
+
+use std::collections::BTreeMap;
+
+use capture::{Connection, Counts, Protocol};
+
+use crate::doubts::{CUT_HEADER, LINK_TYPE, first_of, protocol_text, reasons};
+use crate::text;
+use hosts::Ends;
+
+/// Share of the packets or of the bytes from which on it is said that they are missing.
+const LEAST_SAID: f64 = 0.01;
+/// Share of the TCP connections with payload, captured in one direction, from which on that is said.
+const LEAST_ONE_WAY: f64 = 0.1;
+/// Share of the connections of a side that one address has where it may stand for many hosts ...
+const MOSTLY_ONE: f64 = 0.9;
+/// ... of so many connections at least.
+const LEAST_CONNECTIONS: usize = 100;
+/// Round-trip time of all flows where the capture tells none, s: that of a path of some 4,000 km.
+pub(crate) const ASSUMED_RTT_S: f64 = 0.04;
+/// IP protocols that carry packets of others.
+const TUNNELS: [u8; 8] = [4, 41, 47, 50, 97, 108, 115, 137];
+
+/// What of a capture no replay has; `near` says of each address whether it is on the near side.
+pub(crate) fn missing(connections: &[Connection], counts: &Counts, ends: &Ends, near: &[bool]) -> Vec<String> {
+    let found = [
+        partial(counts, connections.len()),
+        left_out(counts, connected(connections)),
+        one_way(connections),
+        one_host(connections, ends, near),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// Connections that were given up.
+fn partial(counts: &Counts, held: usize) -> Option<String> {
+    (counts.evicted > 0).then(|| {
+        format!(
+            "Partial: {} connections that were silent for longest are left out, since {} are all that are held: cut the \
+             capture into parts (editcap -A and -B, or -c) and read each",
+            text::grouped(counts.evicted),
+            text::grouped(held as u64)
+        )
+    })
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// Of the packets and of the bytes of a capture, those in no connection; `connected` bytes are in some.
+fn left_out_shares(counts: &Counts, connected: u64) -> [f64; 2] {
+    let bytes: u64 = counts.other_protocols.values().fold(0, |sum, of| sum.saturating_add(of.bytes));
+    let left: u64 = reasons(counts).iter().map(|(count, _)| count).sum();
+    let by_bytes = if bytes > 0 { bytes as f64 / (bytes as f64 + connected as f64) } else { 0.0 };
+    [if counts.packets == 0 { 0.0 } else { left as f64 / counts.packets as f64 }, by_bytes]
+}
+
+/// The larger of both shares.
+pub(crate) fn left_out_share(connections: &[Connection], counts: &Counts) -> f64 {
+    let [by_packets, by_bytes] = left_out_shares(counts, connected(connections));
+    by_packets.max(by_bytes)
+}
+
+/// IP bytes of all connections.
+fn connected(connections: &[Connection]) -> u64 {
+    let wire_bytes = |one: &Connection| one.from_opener.wire_bytes.saturating_add(one.from_responder.wire_bytes);
+    connections.iter().map(wire_bytes).fold(0_u64, u64::saturating_add)
+}
+
+fn left_out(counts: &Counts, connected: u64) -> Option<String> {
+    let found = reasons(counts);
+    let (_, why) = found.first()?;
+    let [share, by_bytes] = left_out_shares(counts, connected);
+    if share.max(by_bytes) < LEAST_SAID {
+        return None;
+    }
+    let of_bytes = if by_bytes >= LEAST_SAID { format!(", {} of the bytes", percent(by_bytes)) } else { String::new() };
+    let told = format!(
+        "{} of {} packets are left out: {}{of_bytes}. The answer is about the other {}: the load of the packets left \
+         out is missing from it",
+        percent(share),
+        text::grouped(counts.packets),
+        first_of(&found),
+        percent(1.0 - share)
+    );
+    let advice = match why.as_str() {
+        CUT_HEADER => Some("capture more of each packet (tcpdump -s 128)"),
+        LINK_TYPE => Some("capture where frames are of Ethernet or IP, on the wire behind an access point"),
+        why if TUNNELS.iter().any(|&number| protocol_text(number) == why) => {
+            Some("capture at an end of the tunnel, where packets are not in it")
+        }
+        _ => None,
+    };
+    Some(advice.map_or(told.clone(), |advice| format!("{told}; {advice}")))
+}
+
+fn carries(one: &&Connection) -> bool {
+    one.protocol == Protocol::Tcp
+        && one.from_opener.distinct_bytes.saturating_add(one.from_responder.distinct_bytes) > 0
+}
+
+fn one_way(connections: &[Connection]) -> Option<String> {
+    let tcp = connections.iter().filter(carries).count();
+    let silent = |one: &&Connection| one.from_opener.packets == 0 || one.from_responder.packets == 0;
+    let found = connections.iter().filter(carries).filter(silent).count();
+    (found > 0 && found as f64 >= LEAST_ONE_WAY * tcp as f64).then(|| {
+        format!(
+            "{} of {} TCP connections were captured in one direction only: the data, the load and the round trips of the \
+             other direction are missing, and times of the answer are too short: capture where both directions pass",
+            text::grouped(found as u64),
+            text::grouped(tcp as u64)
+        )
+    })
+}
+
+fn one_host(connections: &[Connection], ends: &Ends, near: &[bool]) -> Option<String> {
+    let tcp = connections.iter().filter(carries).count();
+    let mut by_host = BTreeMap::<u32, usize>::new();
+    for (row, _) in connections.iter().enumerate().filter(|(_, one)| carries(one)) {
+        if near[ends.opener[row] as usize] {
+            *by_host.entry(ends.opener[row]).or_default() += 1;
+        }
+    }
+    let own: usize = by_host.values().sum();
+    let (&host, &most) = by_host.iter().max_by_key(|(_, count)| **count)?;
+    let enough = own >= LEAST_CONNECTIONS && own as f64 >= tcp as f64 / 2.0;
+    (enough && most as f64 >= MOSTLY_ONE * own as f64).then(|| {
+        format!(
+            "{} of {} connections of the near side are of one address, {}: if many hosts stand behind it (address \
+             translation), they are taken for one user and times of pages are too long: capture on their side of the \
+             translation",
+            text::grouped(most as u64),
+            text::grouped(own as u64),
+            ends.addresses[host as usize]
+        )
+    })
+}
+
+/// What a list leaves out of connections, of so many bytes of TCP payload down and up.
+pub(crate) fn asides(left: [u64; 2], all: [u64; 2]) -> Option<String> {
+    let said: Vec<String> = ["down", "up"]
+        .into_iter()
+        .zip(left.into_iter().zip(all))
+        .filter(|&(_, (_, all))| all > 0)
+        .map(|(way, (left, all))| (way, left as f64 / all as f64))
+        .filter(|&(_, share)| share >= LEAST_SAID)
+        .map(|(way, share)| format!("{} of the TCP bytes {way}", percent(share)))
+        .collect();
+    (!said.is_empty()).then(|| {
+        format!(
+            "{} are short messages that an end sends while the other goes on: --replay users leaves them out, --replay \
+             trains has them",
+            said.join(" and ")
+        )
+    })
+}
+
+/// That no round-trip time is known.
+pub(crate) fn assumed_rtt() -> String {
+    format!(
+        "No round-trip time can be measured in the capture: {} is assumed for every flow; --rtt TIME sets another",
+        text::time(ASSUMED_RTT_S)
+    )
+}

@@ -1,0 +1,80 @@
+//! How much of a capture is QUIC and other UDP, which a replay sends as it was captured.
+//!
+//! The words are those of `mayfly.workload.udp_share`.
+
+use capture::{Connection, Protocol};
+
+/// Share of the bytes from which on UDP is worth a word.
+const SAID_FROM: f64 = 0.01;
+/// Share that one digit behind the point shows.
+const LEAST_TOLD: f64 = 0.0005;
+const HTTPS: u16 = 443;
+
+/// Shares of the bytes of all IP packets in a table of connections, each 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UdpShare {
+    /// QUIC, by the long headers of the first packets.
+    pub quic: f64,
+    /// Other UDP.
+    pub other: f64,
+    /// Of `other`, to or from port 443: perhaps QUIC whose first packets were not captured.
+    pub at_443: f64,
+    /// Of both, calls, which do not slow down anywhere.
+    pub calls: f64,
+}
+
+impl UdpShare {
+    /// `calls` are the rows of calls.
+    pub(crate) fn of(connections: &[Connection], calls: &[u32]) -> UdpShare {
+        let bytes = |row: &Connection| row.from_opener.wire_bytes.saturating_add(row.from_responder.wire_bytes);
+        let all = connections.iter().map(bytes).fold(0_u64, u64::saturating_add);
+        if all == 0 {
+            return UdpShare::default();
+        }
+        let mut called = vec![false; connections.len()];
+        calls.iter().for_each(|&row| called[row as usize] = true);
+        let share = |counts: &dyn Fn(usize, &Connection) -> bool| {
+            let rows = connections.iter().enumerate();
+            let udp = rows.filter(|&(at, row)| row.protocol == Protocol::Udp && counts(at, row));
+            udp.map(|(_, row)| bytes(row)).fold(0_u64, u64::saturating_add) as f64 / all as f64
+        };
+        let https = |row: &Connection| row.opener.port == HTTPS || row.responder.port == HTTPS;
+        UdpShare {
+            quic: share(&|_, row| row.quic),
+            other: share(&|_, row| !row.quic),
+            at_443: share(&|_, row| !row.quic && https(row)),
+            calls: share(&|at, _| called[at]),
+        }
+    }
+
+    /// Of QUIC and other UDP, what may slow down when it meets a queue: all but calls.
+    pub fn doubtful(&self) -> f64 {
+        self.quic + self.other - self.calls
+    }
+
+    /// What share is QUIC and what share other UDP, without an end.
+    pub fn text(&self) -> String {
+        let UdpShare { quic, other, at_443, .. } = *self;
+        if quic == 0.0 {
+            let port = if at_443 < SAID_FROM {
+                String::new()
+            } else {
+                format!("; {:.1} % at port 443 may be QUIC whose first packets are not in the capture", 100.0 * at_443)
+            };
+            return format!("{:.1} % of the bytes are UDP (none of it begins as QUIC{port})", 100.0 * other);
+        }
+        let rest = if other < LEAST_TOLD { String::new() } else { format!(" and {:.1} % other UDP", 100.0 * other) };
+        format!("{:.1} % of the bytes are QUIC{rest}", 100.0 * quic)
+    }
+
+    /// What a replay does with it; None of a hundredth of the bytes or less.
+    pub(crate) fn replay_sentence(&self) -> Option<String> {
+        (self.quic + self.other >= SAID_FROM).then(|| {
+            format!(
+                "{}: these packets are replayed as captured and do not slow down when they meet a queue, so the answer is \
+                 about the rest",
+                self.text()
+            )
+        })
+    }
+}

@@ -1,0 +1,96 @@
+"""What is said of a replay whose capture has much UDP, of which Mayfly cannot say what its senders would have done.
+
+A capture's UDP is replayed as captured. Calls send so whatever happens; QUIC, which carries most UDP of today's links,
+slows down as TCP does. Verdicts that rest on it are withheld by the rule itself (crate ``metrics``, module
+``recommendation``). docs/recommendation.md, "UDP of a capture".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mayfly.workload.udp_share import UdpShare
+
+SOME = 0.1
+"""Share of the bytes of a capture, in UDP that is no call, from which on it is said in the first line, and the sentence
+on accuracy is not."""
+
+KIND = "unanswered"
+"""``kind`` of a recommendation that is withheld."""
+
+
+def udp_share_of(capture: Mapping[str, Any]) -> UdpShare | None:
+    """How much of a capture is QUIC and other UDP.
+
+    Parameters
+    ----------
+    capture : mapping
+        As in the summary.
+
+    Returns
+    -------
+    UdpShare or None
+        None of what is no capture.
+    """
+    names = ("quic_share", "other_udp_share", "udp_443_share", "calls_share")
+    return UdpShare(*(capture[name] for name in names)) if names[0] in capture else None
+
+
+def transport_note(changed: Mapping[str, Any]) -> str | None:
+    """What another transport changes in a replay, where one is asked for.
+
+    Parameters
+    ----------
+    changed : mapping
+        Scenario fields by dotted name, as ``--set`` has them.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> print(transport_note({"tcp.preset": "quic"}))
+    tcp.preset = quic is the transport of the TCP transfers of the capture, which are replayed by it; UDP and QUIC of \
+the capture stay as captured
+    >>> transport_note({"tcp.preset": "linux"})
+    """
+    tcp = changed.get("tcp")
+    preset = tcp.get("preset") if isinstance(tcp, Mapping) else changed.get("tcp.preset")
+    if preset != "quic":
+        return None
+    return (
+        "tcp.preset = quic is the transport of the TCP transfers of the capture, which are replayed by it; UDP and "
+        "QUIC of the capture stay as captured"
+    )
+
+
+_BENT = (
+    "Its delays and losses are larger than they would be next to senders that slow down, those of long transfers above "
+    "all."
+)
+
+
+def udp_share_lines(summary: Mapping[str, Any]) -> list[str]:
+    """What stands before an answer of a capture of which much is UDP.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    list of str
+        Empty below :data:`SOME` of the bytes, and where the recommendation says it.
+    """
+    withheld = (summary.get("recommendation") or {}).get("kind") == KIND
+    return [] if withheld else [f"{sentence} {_BENT}" for sentence in udp_sentences(summary)]
+
+
+def udp_sentences(summary: Mapping[str, Any]) -> list[str]:
+    """The same, whatever the recommendation is."""
+    share = udp_share_of(summary.get("capture") or {})
+    if share is None:
+        return []
+    sentence = share.replay_sentence()
+    return [f"{sentence}."] if sentence and share.doubtful >= SOME else []
