@@ -96,7 +96,7 @@ hooks: build ## what make lint and a turn of CI ask for, before every commit and
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pre-commit
 	$(BIN)/pre-commit install --hook-type pre-commit --hook-type pre-push
 
-turn: ## the next quarter of the slow lane in CI: once for everything that is pushed together (.ci/part)
+turn: ## the next eighth of the slow lane in CI: once for everything that is pushed together (.ci/part)
 	echo $$(($$(cat .ci/turn) + 1)) >.ci/turn
 
 # The checkout is the machine's own, .venv and target are the container's.
@@ -110,7 +110,7 @@ container: ## make test in a container that has all it needs (RUN=COMMAND: that)
 
 ##@ Slow tests
 
-test-papers: build ## the slow lane, or a part of it: PART=1/4
+test-papers: build ## the slow lane, or a part of it: PART=1/8
 	$(PYTEST) -m "slow or papers" $(if $(PART),--part $(PART))
 
 # The kernel is built once, from Debian's source, and kept there by version and configuration.

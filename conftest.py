@@ -1,4 +1,4 @@
-"""What holds for every test: short temporary paths, a quarter of the slow lane on request, skips told by reason.
+"""What holds for every test: short temporary paths, a part of the slow lane on request, skips told by reason.
 
 It stands at the root, so that it holds wherever pytest starts and for doctests too.
 """
@@ -43,7 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--part",
         metavar="K/N",
         type=part_of,
-        help="of the tests marked slow or papers, run those of part K of N alone (CI: --part 1/4 to 4/4)",
+        help="of the tests marked slow or papers, run those of part K of N alone (CI: --part 1/8 to 8/8)",
     )
 
 

@@ -1,4 +1,4 @@
-"""What CI runs of the slow lane: a quarter per submission, and the four quarters are the lane."""
+"""What CI runs of the slow lane: an eighth per submission, and the eight are the lane."""
 
 import os
 import re
@@ -21,7 +21,7 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A repository with the first turn and the program that chooses the quarter."""
+    """A repository with the first turn and the program that chooses the eighth."""
     git(tmp_path, "init", "--quiet")
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "part", tmp_path / ".ci")
@@ -44,17 +44,17 @@ def part(checkout):
     return subprocess.run([checkout / ".ci" / "part"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-@pytest.mark.parametrize("sizes", [(1, 1, 1, 1), (4, 4, 4, 4), (24, 2, 8, 13)])
-def test_four_submissions_of_any_length_see_the_four_quarters(checkout, sizes):
+@pytest.mark.parametrize("sizes", [(1,) * 8, (4,) * 8, (24, 2, 8, 13, 1, 20, 3, 5)])
+def test_eight_submissions_of_any_length_see_the_eight_parts(checkout, sizes):
     seen = []
     for turn, size in enumerate(sizes, 8):
         take_a_turn(checkout, turn)
         commit(checkout, size - 1)
         seen.append(part(checkout))
-    assert sorted(seen) == ["1/4", "2/4", "3/4", "4/4"]
+    assert sorted(seen) == [f"{number}/8" for number in range(1, 9)]
 
 
-def test_the_quarter_is_the_commits_own(checkout):
+def test_the_part_is_the_commits_own(checkout):
     before = part(checkout)
     take_a_turn(checkout, 8)
     assert part(checkout) != before
@@ -64,10 +64,10 @@ def test_the_quarter_is_the_commits_own(checkout):
 
 def test_a_turn_that_nobody_takes_comes_with_every_25_commits(checkout):
     seen = [part(checkout)]
-    for _ in range(4):
+    for _ in range(8):
         commit(checkout, 25)
         seen.append(part(checkout))
-    assert len(set(seen[:4])) == 4 and seen[4] == seen[0]
+    assert len(set(seen[:8])) == 8 and seen[8] == seen[0]
 
 
 def lane(folder, *paths, command="echo ran"):
@@ -110,8 +110,59 @@ def test_the_inputs_of_lanes_are_committed():
         assert git(ROOT, "ls-files", "--", path), path
 
 
+MAKEFILE = """
+build lint docs test-explore test-papers instructions test-kernel:
+	@{other}
+test:
+	@echo 'FAILED tests/a.py::test_a - assert 1 == 2'; echo '2 failed, 7 passed, 1 skipped in 1.25s'; {test}
+"""
+
+
+@pytest.fixture
+def ci_run(checkout):
+    """Runs ``.ci/run`` of a repository whose targets are stubs; gives the lines printed, and the status."""
+    for name in ("run", "lane", "kernel"):
+        shutil.copy(ROOT / ".ci" / name, checkout / ".ci")
+    (checkout / ".ci" / "packages").write_text("")
+
+    def run(*, other="true", test="true", limit=3600):
+        (checkout / "Makefile").write_text(MAKEFILE.format(other=other, test=test), encoding="utf-8")
+        for path in ("kernel/a", "tests/kernel/a"):
+            (checkout / path).parent.mkdir(parents=True, exist_ok=True)
+            (checkout / path).touch()
+        git(checkout, "add", "--all")
+        git(checkout, "commit", "--quiet", "--allow-empty", "--message", "stubs")
+        caches = {name: str(checkout / ".git" / "cache") for name in ("LANE_CACHE", "KERNEL_CACHE")}
+        done = subprocess.run(
+            [checkout / ".ci" / "run"], env=os.environ | caches | {"CI_LIMIT_S": str(limit)}, capture_output=True, text=True
+        )
+        return done.stdout.splitlines(), done.returncode
+
+    return run
+
+
+def test_the_run_ends_with_the_closing_line_of_the_fast_lane(ci_run):
+    lines, status = ci_run()
+    assert status == 1 and lines[-1] == "2 failed, 7 passed, 1 skipped in 1.25s"
+    # The lanes whose inputs are absent from the stub fail, and the others go on.
+    assert [line.split()[0] for line in lines if re.match(r"\S+ +\d+ s  ", line)].count("passed") == 6
+
+
+def test_a_fast_lane_that_fails_fails_the_run_and_is_listed_at_its_end(ci_run):
+    lines, status = ci_run(test="exit 1")
+    assert status == 1 and re.match(r"FAILED +\d+ s  fast lane", next(line for line in lines if line.endswith("  fast lane")))
+    assert lines[-2:] == ["FAILED tests/a.py::test_a - assert 1 == 2", "2 failed, 7 passed, 1 skipped in 1.25s"]
+
+
+def test_a_slow_machine_cuts_lanes_off_and_fails_nothing(ci_run):
+    # 62 s are left before the first lane, less than 60 after a few seconds of it.
+    lines, status = ci_run(other='[ "$@" = build ] || sleep 4'.replace("$@", "$$MAKECMDGOALS"), limit=62)
+    table = [line for line in lines if re.match(r"(passed|FAILED|cut off|no time) +\d+ s  ", line)]
+    assert status == 0 and sum(line.startswith("no time") for line in table) >= 4
+
+
 @pytest.mark.slow
-def test_every_test_of_the_slow_lane_is_in_one_quarter(pytestconfig):
+def test_every_test_of_the_slow_lane_is_in_one_part(pytestconfig):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", "-m", "slow or papers"],
         cwd=ROOT,
@@ -123,6 +174,6 @@ def test_every_test_of_the_slow_lane_is_in_one_quarter(pytestconfig):
     habits = pytestconfig.pluginmanager.get_plugin(str(ROOT / "conftest.py"))
     seconds = tomllib.loads((ROOT / "tests" / "slow_seconds.toml").read_text(encoding="utf-8"))
     files = {test: Path(test.partition("::")[0]).stem for test in tests}
-    quarters = [habits.in_part(files.values(), (number, 4), seconds) for number in range(1, 5)]
-    ran = [test for quarter in quarters for test in tests if files[test] in quarter]
+    parts = [habits.in_part(files.values(), (number, 8), seconds) for number in range(1, 9)]
+    ran = [test for part in parts for test in tests if files[test] in part]
     assert len(tests) > 500 and sorted(ran) == sorted(tests)

@@ -54,11 +54,11 @@ def test_a_new_file_moves_no_other(habits):
     assert habits.in_part(files | {"test_new"}, (2, 4), known) - {"test_new"} == before
 
 
-def test_the_recorded_quarters_of_the_slow_lane_are_even(habits):
+def test_the_recorded_parts_of_the_slow_lane_are_even(habits):
     known = tomllib.loads((ROOT / "tests" / "slow_seconds.toml").read_text(encoding="utf-8"))
-    part_of = habits.parts(known, 4)
-    totals = [sum(known[name] for name in known if part_of[name] == number) for number in range(1, 5)]
-    assert max(totals) < max(1.2 * sum(known.values()) / 4, max(known.values()) + 1)
+    part_of = habits.parts(known, 8)
+    totals = [sum(known[name] for name in known if part_of[name] == number) for number in range(1, 9)]
+    assert max(totals) < max(1.2 * sum(known.values()) / 8, max(known.values()) + 1)
 
 
 def test_four_quarters_run_every_slow_test_once(suite):
