@@ -132,10 +132,9 @@ def ci_run(checkout):
             (checkout / path).touch()
         git(checkout, "add", "--all")
         git(checkout, "commit", "--quiet", "--allow-empty", "--message", "stubs")
-        caches = {name: str(checkout / ".git" / "cache") for name in ("LANE_CACHE", "KERNEL_CACHE")}
-        done = subprocess.run(
-            [checkout / ".ci" / "run"], env=os.environ | caches | {"CI_LIMIT_S": str(limit)}, capture_output=True, text=True
-        )
+        settings = {"CI_LIMIT_S": str(limit)}
+        settings |= {name: str(checkout / ".git" / "cache") for name in ("LANE_CACHE", "KERNEL_CACHE")}
+        done = subprocess.run([checkout / ".ci" / "run"], env=os.environ | settings, capture_output=True, text=True)
         return done.stdout.splitlines(), done.returncode
 
     return run
@@ -150,7 +149,8 @@ def test_the_run_ends_with_the_closing_line_of_the_fast_lane(ci_run):
 
 def test_a_fast_lane_that_fails_fails_the_run_and_is_listed_at_its_end(ci_run):
     lines, status = ci_run(test="exit 1")
-    assert status == 1 and re.match(r"FAILED +\d+ s  fast lane", next(line for line in lines if line.endswith("  fast lane")))
+    [lane] = [line for line in lines if line.endswith("  fast lane")]
+    assert status == 1 and lane.startswith("FAILED ")
     assert lines[-2:] == ["FAILED tests/a.py::test_a - assert 1 == 2", "2 failed, 7 passed, 1 skipped in 1.25s"]
 
 
