@@ -271,15 +271,20 @@ impl Answer<'_> {
         self.made(kind, Some(self.best), equal, sentence)
     }
 
-    /// A sentence about modules that do better by less than a module has to, with a space before it.
+    /// Sentences about those that do better by less than they have to, with a space before each.
     fn near(&self) -> String {
-        let names: Vec<&str> = self.choice.near.iter().map(|&at| self.rows[at].label.as_str()).collect();
-        if names.is_empty() {
-            return String::new();
+        let (modules, others): (Vec<usize>, Vec<usize>) =
+            self.choice.near.iter().partition(|&&at| self.rows[at].place() > Some(Place::Kernel));
+        let mut sentences = String::new();
+        for (places, one, several) in [(modules, "worth a module", "worth modules"), (others, "preferred", "preferred")]
+        {
+            let names: Vec<&str> = places.iter().map(|&at| self.rows[at].label.as_str()).collect();
+            let (does, worth) = if names.len() == 1 { ("does", one) } else { ("do", several) };
+            if !names.is_empty() {
+                sentences += &format!(" {} {does} better by too little to be {worth}.", capital(&listed(&names)));
+            }
         }
-        let does = if names.len() == 1 { "does" } else { "do" };
-        let module = if names.len() == 1 { "a module" } else { "modules" };
-        format!(" {} {does} better by too little to be worth {module}.", capital(&listed(&names)))
+        sentences
     }
 
     fn where_it_is(&self) -> &'static str {

@@ -3,7 +3,7 @@
 use qdisc::RunsOn;
 
 use crate::recommendation::asked::{Place, Row};
-use crate::recommendation::difference::differences;
+use crate::recommendation::difference::{Difference, differences};
 
 /// Doublings by which a module has to do better than what the kernel has where nothing but a single run tells.
 ///
@@ -14,8 +14,15 @@ const MODULE_OF_ONE_RUN: f64 = 1.0;
 /// criteria at 95 % has a difference that counts by chance.
 const MODULE_OF_SEVERAL: f64 = 0.5;
 
+/// Doublings by which a discipline of Linux has to do better than fq_codel: less than the least difference that counts, 0.2 of
+/// a MOS, so that it decides between those that are as good.
+const NO_DEFAULT: f64 = 0.15;
+
 /// Disciplines of Linux by what they ask of an administrator; fq_codel is the default of most distributions.
 const SIMPLE: [&str; 5] = ["fifo", "fq_codel", "codel", "pie", "cake"];
+
+/// What Linux and its distributions take without being asked.
+const DEFAULTS: [&str; 2] = ["fifo", "fq_codel"];
 
 /// Disciplines that remember every flow: bounds of what others can reach, and no candidates
 /// (`docs/how-to/choose.md`).
@@ -28,7 +35,7 @@ pub struct Choice {
     pub best: usize,
     /// Those that do not differ from it in anything that counts.
     pub equal: Vec<usize>,
-    /// Modules that do better by less than a module has to.
+    /// Those that do better by less than they have to: modules, and what Linux does not take without being asked.
     pub near: Vec<usize>,
 }
 
@@ -53,47 +60,45 @@ pub(crate) fn baseline(rows: &[&Row]) -> Option<usize> {
 
 /// The discipline to choose of rows that can be switched on; `None` without any.
 ///
-/// From the simplest on, each takes the place of the one before it if it is better, all criteria taken together. So only
-/// the two that are compared decide which of them is better, and not a third.
+/// Each discipline has one number: its gain over the baseline, less what it asks of an administrator. The largest number
+/// wins. So the answer to a longer list is the old one or one of those that were added. Comparisons of pairs need not be
+/// transitive, and no rule that goes by them has that property.
 pub(crate) fn choose(rows: &[&Row], by: By) -> Option<Choice> {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|&at| simplicity(rows[at]));
-    let mut best = *order.first()?;
-    for &at in &order[1..] {
-        let (gain, wanted) = gain_and_wanted(rows[at], rows[best], by);
-        if gain > 0.0 && gain >= wanted {
-            best = at;
-        }
-    }
+    let base = rows[baseline(rows)?];
+    let gains: Vec<f64> = rows.iter().map(|row| gain(row, base, false)).collect();
+    let worth: Vec<f64> =
+        rows.iter().map(|row| gain(row, base, is_module(row) && by.to_use) - handicap(row, by)).collect();
+    let best = (0..rows.len()).min_by(|&one, &two| {
+        worth[two].total_cmp(&worth[one]).then_with(|| simplicity(rows[one]).cmp(&simplicity(rows[two])))
+    })?;
     let others = || (0..rows.len()).filter(|&at| at != best);
-    let alike = |at: &usize| !differences(rows[*at], rows[best]).iter().any(|one| one.counts());
-    // Of those that make no difference the simplest, which may have lost to one that is not chosen either.
-    let simplest = others().filter(alike).min_by_key(|&at| simplicity(rows[at]));
-    if let Some(at) = simplest.filter(|&at| simplicity(rows[at]) < simplicity(rows[best])) {
-        best = at;
-    }
-    let others = || (0..rows.len()).filter(|&at| at != best);
-    let alike = |at: &usize| !differences(rows[*at], rows[best]).iter().any(|one| one.counts());
-    let near = others().filter(|&at| {
-        let (gain, wanted) = gain_and_wanted(rows[at], rows[best], by);
-        (gain > 0.0 || net_worse(rows[at], rows[best]) < 0.0) && gain < wanted
-    });
-    Some(Choice { best, equal: others().filter(alike).collect(), near: near.collect() })
+    let alike = |at: &usize| !differences(rows[*at], rows[best]).iter().any(Difference::counts);
+    let too_little =
+        |at: &usize| handicap(rows[*at], by) > handicap(rows[best], by) && gains[*at] > gains[best] && !alike(at);
+    Some(Choice { best, equal: others().filter(alike).collect(), near: others().filter(too_little).collect() })
 }
 
-/// Doublings by which a discipline is worse than another over all criteria in which they differ by more than chance.
-fn net_worse(row: &Row, other: &Row) -> f64 {
-    differences(row, other).iter().map(|one| one.worse_by()).sum()
+fn is_module(row: &Row) -> bool {
+    row.place() != Some(Place::Kernel)
 }
 
-/// Doublings by which a discipline is better than another, and by which it has to be to take its place.
-fn gain_and_wanted(row: &Row, other: &Row, by: By) -> (f64, f64) {
-    let needs_module = row.place() > Some(Place::Kernel) && other.place() == Some(Place::Kernel);
-    if !(needs_module && by.to_use) {
-        return (-net_worse(row, other), 0.0);
+/// Doublings by which a discipline is better than the baseline over all criteria in which they differ by more than chance;
+/// `bounded` leaves out percentiles of too few values.
+fn gain(row: &Row, base: &Row, bounded: bool) -> f64 {
+    let found = differences(row, base);
+    let counted = found.iter().filter(|one| !(bounded && one.is_of_too_few()));
+    // Without the sign of an empty sum.
+    0.0 - counted.map(Difference::least_worse_by).sum::<f64>()
+}
+
+/// Doublings that a discipline has to gain more than what Linux takes without being asked.
+fn handicap(row: &Row, by: By) -> f64 {
+    match (by.to_use && is_module(row), by.single) {
+        (true, true) => MODULE_OF_ONE_RUN,
+        (true, false) => MODULE_OF_SEVERAL,
+        _ if DEFAULTS.contains(&row.id.as_str()) && !is_module(row) => 0.0,
+        _ => NO_DEFAULT,
     }
-    let gain = -differences(row, other).iter().map(|one| one.surely_worse_by()).sum::<f64>();
-    (gain, if by.single { MODULE_OF_ONE_RUN } else { MODULE_OF_SEVERAL })
 }
 
 /// In Linux before a module, then the simplest; options cost a decision more.

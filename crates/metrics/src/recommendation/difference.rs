@@ -11,6 +11,8 @@ pub(crate) struct Difference {
     other: f64,
     /// 95 % interval of `value / other`, or of `value - other` for MOS and shares.
     ci95: Option<[f64; 2]>,
+    /// The least different `value` that the interval holds; `value` where there is none.
+    least: f64,
     /// Whether it is more than chance; `None` when nothing can tell, as there was one run only.
     sure: Option<bool>,
     /// Whether both have enough values for the percentile.
@@ -23,9 +25,10 @@ impl Difference {
         let (value, reference) = (criterion.value(row)?, criterion.value(other)?);
         let ((draws, runs), (others, _)) = (draws(&criterion, row), draws(&criterion, other));
         let bounded = criterion.is_bounded(row) && criterion.is_bounded(other);
-        let made = |ci95, sure| Some(Difference { criterion, value, other: reference, ci95, sure, bounded });
+        let made =
+            |ci95, least, sure| Some(Difference { criterion, value, other: reference, ci95, least, sure, bounded });
         if draws.len() < 2 || draws.len() != others.len() {
-            return made(None, None);
+            return made(None, value, None);
         }
         let pairs = || draws.iter().copied().zip(others.iter().copied());
         let all = || [value, reference].into_iter().chain(draws.iter().copied()).chain(others.iter().copied());
@@ -39,13 +42,15 @@ impl Difference {
                 (hour_ci95(value - reference, &apart, Varies::ByDifference, runs), 0.0)
             };
             if let Some([low, high]) = interval {
-                return made(Some([low, high]), Some(!(low <= neutral && neutral <= high)));
+                let nearest = f64::min(f64::max(neutral, low), high);
+                let least = if in_proportion { reference * nearest } else { reference + nearest };
+                return made(Some([low, high]), least, Some(nearest != neutral));
             }
         }
         // Where some never finish there is no interval: the sign must be the same in every hour.
         let mut signs = pairs().filter(|(one, two)| one != two).map(|(one, two)| criterion.worse_by(one, two) > 0.0);
         let first = signs.next();
-        made(None, Some(first.is_some_and(|first| signs.all(|sign| sign == first))))
+        made(None, value, Some(first.is_some_and(|first| signs.all(|sign| sign == first))))
     }
 
     /// Whether it is noticed and, as far as can be told, no chance.
@@ -64,9 +69,15 @@ impl Difference {
         if self.counts() { self.criterion.worse_by(self.value, self.other) } else { 0.0 }
     }
 
-    /// The same for what outweighs a reason: where there was one run only, not of a percentile of too few values.
-    pub fn surely_worse_by(&self) -> f64 {
-        if self.sure.is_none() && !self.bounded { 0.0 } else { self.worse_by() }
+    /// Doublings by which `value` is worse at least: those of the end of the interval that is nearest to no difference, so
+    /// that one which is just more than chance weighs next to nothing. Where there was one run only, those of the value.
+    pub fn least_worse_by(&self) -> f64 {
+        if self.counts() { self.criterion.worse_by(self.least, self.other) } else { 0.0 }
+    }
+
+    /// Whether one run has too few values for the percentile.
+    pub fn is_of_too_few(&self) -> bool {
+        self.sure.is_none() && !self.bounded
     }
 
     /// Name and figures, the interval of the change where there is one.

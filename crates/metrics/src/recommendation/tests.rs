@@ -1,5 +1,7 @@
 //! The rule, on constructed rows; `tests/comparison/test_recommendation.py` has its branches in the words of a summary.
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// Figures of a discipline in one run: short transfers (s), ping (ms) and long transfers (s).
@@ -76,6 +78,50 @@ fn a_third_discipline_does_not_decide_between_two_others() {
         let with: Vec<Row> = [third.clone()].into_iter().chain(two.clone()).collect();
         let found = asked(&with);
         assert_eq!(found.discipline.as_deref(), Some(alone.as_str()), "{}", third.id);
+    }
+}
+
+/// Rows of all disciplines that can be switched on, with figures as they come, some with hours that vary.
+fn any_rows() -> impl Strategy<Value = Vec<Row>> {
+    let ids: Vec<&str> = qdisc::disciplines::specs().iter().map(|spec| spec.id).collect();
+    let figures = (0.05..5.0, 5.0..500.0, 0.5..20.0, 1.0..4.5, 0.0..0.1);
+    let rows = prop::collection::vec((prop::sample::select(ids), figures), 2..7);
+    (rows, any::<bool>(), prop::collection::vec(0.5..2.0, 56)).prop_map(|(rows, hours, factors)| {
+        let made = |(at, (id, (short_s, ping_ms, long_s, mos, loss))): (usize, (&str, (f64, f64, f64, f64, f64)))| {
+            let mut own = row(id, short_s, ping_ms, long_s);
+            let users = own.users.take().map(|users| users.with("call", Part::from([("mos", mos)])));
+            own.users = users.map(|users| users.with("streams", Part::from([("loss", loss)])));
+            own.options = [("n".to_owned(), at.to_string())].into();
+            own.label = format!("{id}(n={at})");
+            if hours {
+                let own_values = criteria(&own).into_iter();
+                let draws = |(id, value): (&str, f64)| {
+                    (id.to_owned(), factors[8 * at..8 * (at + 1)].iter().map(|by| Some(value * by)).collect())
+                };
+                own.resampled = Some(own_values.map(draws).collect());
+            }
+            own
+        };
+        let first = (usize::from(false), ("fifo", (1.0, 100.0, 5.0, 3.0, 0.02)));
+        let others = rows.into_iter().enumerate().map(|(at, row)| (at + 1, row));
+        [first].into_iter().chain(others).map(made).collect()
+    })
+}
+
+proptest! {
+    /// Whatever is added to a list, the answer stays or becomes what was added.
+    #[test]
+    fn a_longer_list_changes_the_answer_to_what_was_added_only(rows in any_rows(), command in 0..2_usize) {
+        let command = ["whatif", "compare"][command];
+        let label = |rows: &[Row]| {
+            let found = recommendation(&question(command, rows));
+            // Where none is named, it is what is there.
+            found.map(|found| found.discipline.unwrap_or_else(|| rows[0].label.clone()))
+        };
+        let (added, before) = rows.split_last().expect("there are some");
+        if let (Some(old), Some(new)) = (label(before), label(&rows)) {
+            prop_assert!(new == old || new == added.label, "{} -> {}, added {}", old, new, added.label);
+        }
     }
 }
 
