@@ -131,6 +131,9 @@ def run(
     recording: Mapping[str, object] | None = None,
     facts: Mapping[str, object] | None = None,
 ) -> dict[str, Any]: ...
+def observe(
+    settings: str, flows: Mapping[str, object], control: Control, facts: Mapping[str, object]
+) -> tuple[Observed, str, tuple[float | None, float | None], tuple[float, float]]: ...
 def run_plain(
     settings: str,
     given: str | tuple[Floats, Integers, Integers, Integers],

@@ -2,14 +2,10 @@
 
 use metrics::{Buffer, Figures, LinkWay, Links, Question, Queue, Queues, Ran, Row, Udp, Unit, Users};
 use qdisc::Limit;
-use units::Time;
 
 use crate::error::ExploreError;
 use crate::request::Request;
 use crate::workload::Prepared;
-
-/// Size of a flow that never ends, bytes.
-const ENDLESS_BYTES: u64 = 1 << 40;
 
 /// # Errors
 /// Figures that are none of a summary.
@@ -53,28 +49,21 @@ fn row(request: &Request, ran: &Ran<'_>, figures: &Figures) -> Result<Row, Explo
     let fault = |error: serde_json::Error| ExploreError(error.to_string());
     // By the names of the summary, which are those of the rule.
     let users: Users = serde_json::from_value(serde_json::to_value(figures).map_err(fault)?).map_err(fault)?;
-    let (mut completed, mut unfinished, mut endless) = (0, 0, 0);
+    let counts = metrics::Counts::of(ran);
     let (mut datagrams, mut lost) = (0, 0);
-    for (place, record) in ran.output.records.iter().enumerate().skip(ran.facts.probes.len()) {
-        let flow = &ran.flows[place];
-        if flow.after.is_some() && record.start == Time::NEVER {
-            continue;
-        }
+    for (flow, record) in ran.flows.iter().zip(&ran.output.records).skip(ran.facts.probes.len()) {
         if flow.udp.is_some() {
             datagrams += record.packets_sent;
             lost += record.drops + record.lost;
         }
-        let open = record.finish == Time::NEVER;
-        *if open { &mut unfinished } else { &mut completed } += 1;
-        endless += u64::from(open && flow.size_bytes >= ENDLESS_BYTES);
     }
     Ok(Row {
         id,
         label: request.discipline.label(),
         options: options.into_iter().collect(),
-        flows_completed: Some(completed),
-        flows_unfinished: Some(unfinished),
-        flows_endless: Some(endless),
+        flows_completed: Some(counts.flows_completed),
+        flows_unfinished: Some(counts.flows_unfinished),
+        flows_endless: Some(counts.flows_endless),
         users: Some(users),
         links: Some(queues(ran)),
         udp: Some(Udp { loss: (datagrams > 0).then(|| lost as f64 / datagrams as f64) }),

@@ -9,6 +9,7 @@
 
 mod busy;
 mod call;
+mod counts;
 mod e_model;
 mod facts;
 mod figures;
@@ -40,6 +41,7 @@ mod transfers;
 mod waits;
 
 pub use call::{Call, Origin, Way, call, direction, mean_call};
+pub use counts::{Counts, class_means_s};
 pub use e_model::{Line, opinion, rating};
 pub use facts::{CaptureFacts, Facts, FactsError, ProbeName};
 pub use figures::{Figures, Rule, figures, of_transfers, pooled};

@@ -38,6 +38,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runs::write_plain, module)?)?;
     module.add_class::<endpoint::TcpEndpoint>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
+    module.add_function(wrap_pyfunction!(simulate::observe, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::flow_data, module)?)?;
     module.add_function(wrap_pyfunction!(flow_data::parse_scripts, module)?)?;

@@ -153,7 +153,7 @@ pub fn observed(
         let (row, flows) = (train.flow as usize - facts.before(), list.len() - facts.before());
         return Err(PyValueError::new_err(format!("trains: flow_id = {row}: must be below {flows}")));
     }
-    Observed::of(&run, &list, &output, &facts)
+    Observed::of(&Ran { run: &run, flows: &list, output: &output, facts: &facts })
 }
 
 /// What users feel in runs of one discipline together: the key `users` of a summary, JSON. `idle_s` is the round-trip

@@ -1,7 +1,6 @@
 //! What one run has for its users to feel, and what the run does not know of its flows.
 
 use ::metrics::{CaptureFacts, Facts, FactsError, ProbeName, Ran};
-use netsim::{FlowSpec, Output, Run};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,8 +18,8 @@ pub(crate) fn unfit(error: FactsError) -> PyErr {
 impl Observed {
     /// # Errors
     /// `ValueError` for facts that do not fit the flows.
-    pub(crate) fn of(run: &Run, flows: &[FlowSpec], output: &Output, facts: &Facts) -> PyResult<Observed> {
-        ::metrics::Observed::of(&Ran { run, flows, output, facts }).map(Observed).map_err(unfit)
+    pub(crate) fn of(ran: &Ran<'_>) -> PyResult<Observed> {
+        ::metrics::Observed::of(ran).map(Observed).map_err(unfit)
     }
 }
 

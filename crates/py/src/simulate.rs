@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use ::metrics::{Counts, Ran};
 use netsim::tcp::settings::Congestion;
 use netsim::{ConfigError, End, FlowSpec, Recording, Run, Side, Tcp};
 use pyo3::buffer::PyBuffer;
@@ -187,7 +188,9 @@ pub fn run<'py>(
             None => netsim::run(&run, &rows, &control),
         };
         let output = output.map_err(refused)?;
-        let observed = facts.map(|facts| Observed::of(&run, &rows, &output, &facts)).transpose()?;
+        let observed = facts
+            .map(|facts| Observed::of(&Ran { run: &run, flows: &rows, output: &output, facts: &facts }))
+            .transpose()?;
         Ok::<_, PyErr>((output, observed))
     })?;
     let found = as_dictionary(py, &output)?;
@@ -195,6 +198,36 @@ pub fn run<'py>(
         found.set_item("observed", Bound::new(py, observed)?)?;
     }
     Ok(found)
+}
+
+/// Of a run of which the figures of its users are all that is asked for: what [`observe`] gives.
+type Seen = (Observed, String, (Option<f64>, Option<f64>), (f64, f64));
+
+/// Runs `flows` as [`run`] does, and gives what its users feel without tables: the [`Observed`], how many flows ended
+/// (JSON, by the names of a row of the summary), the mean response times of short and long ones, s, and the end of the
+/// warm-up and of the run, s.
+///
+/// # Errors
+/// As [`run`].
+#[pyfunction]
+pub fn observe(
+    py: Python<'_>,
+    settings: &str,
+    flows: FlowArrays,
+    control: &Control,
+    facts: FactArrays,
+) -> PyResult<Seen> {
+    let facts = facts.facts(py)?;
+    let (run, rows) = run_and_list(py, settings, flows)?;
+    let control = Arc::clone(&control.0);
+    py.detach(move || {
+        let output = netsim::run(&run, &rows, &control).map_err(refused)?;
+        let ran = Ran { run: &run, flows: &rows, output: &output, facts: &facts };
+        let observed = Observed::of(&ran)?;
+        let [begin_s, end_s] = [output.counters.begin, output.counters.end].map(|time| time.0 as f64 * 1e-9);
+        let [short_s, long_s] = ::metrics::class_means_s(&ran);
+        Ok((observed, as_json(&Counts::of(&ran))?, (short_s, long_s), (begin_s, end_s)))
+    })
 }
 
 record! {

@@ -1,5 +1,6 @@
 """Other hours like that of a capture, run under every discipline: where the intervals of `whatif` come from."""
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,14 +8,15 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.comparison import Comparison, Rows, row_of, while_busy
-from mayfly.comparison.measured import Measured, Workload
+from mayfly import _native
+from mayfly.comparison.comparison import Comparison, while_busy
 from mayfly.comparison.recommendation import criteria_values
 from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.metrics.users import LONG_BYTES, Rule, least_long_bytes, listed_sizes
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.run import Progress, RunResult, run_many
+from mayfly.simulate.run import Progress, UsersRun, observe_many, starting_in_time
+from mayfly.workload.closed_loop import closed
 from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, session_of, users_of
 
 HOURS = 16
@@ -89,7 +91,6 @@ def add_hours(
     plan: Plan,
     progress: Progress | None = None,
     stop: Callable[[], object] | None = None,
-    run: Callable[..., list[RunResult]] = run_many,
 ) -> bool:
     """Runs resampled hours and puts their intervals into the summary of the capture's own run.
 
@@ -109,8 +110,6 @@ def add_hours(
         Called with the fraction done.
     stop : callable, optional
         Called now and then: no more hours are run when it returns what is true. Those that are complete count.
-    run : callable
-        What runs an hour, as :func:`mayfly.simulate.run.run_many`.
 
     Returns
     -------
@@ -141,13 +140,12 @@ def add_hours(
             if progress is not None:
                 progress((before + fraction) / count)
 
-        rows = Rows(plain, _of_hour, rule)
-        runs = run(plain, disciplines, hour, part, stop=stop, ended=rows.add)
+        runs = observe_many(plain, disciplines, closed(starting_in_time(hour, plain.duration)), part, stop)
         if len(runs) < len(disciplines):
             break
         done = draw
-        for row in rows.all(Workload(plain, runs, rule), runs):
-            found[row["label"]].append(row)
+        for one in runs:
+            found[one.discipline.label].append(_row(one, rule))
     result.summary["resampling"]["hours"] = done - empty
     if count > done == empty:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
@@ -158,9 +156,13 @@ def add_hours(
     return done == count
 
 
-def _of_hour(work: Workload, own: list[RunResult]) -> dict[str, Any]:
-    """The row of the one run of a discipline."""
-    return row_of(Measured(work, own, own[0].records))
+def _row(run: UsersRun, rule: Rule) -> dict[str, Any]:
+    """What of the row of a discipline in the summary the intervals and the recommendation read."""
+    decided = (rule.above, rule.least_bytes, rule.while_busy)
+    users = json.loads(_native.users_of_runs([run.observed], run.idle_rtt_s, run.span_s, *decided))
+    short_s, long_s = run.class_means_s
+    named = {"id": run.discipline.id, "label": run.discipline.label, "options": run.discipline.options}
+    return named | run.counts | {"users": users, "short": {"mean_s": short_s}, "long": {"mean_s": long_s}}
 
 
 def hour_rule(flows: pl.DataFrame, rows: Sequence[dict[str, Any]]) -> Rule:

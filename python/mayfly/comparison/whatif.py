@@ -141,7 +141,7 @@ def whatif(
     load_of = offered(flows, **found.packets, span_s=span_s if span_s > 0 else None)
     links: Any = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
     result.summary["links"] = links
-    if not add_hours(result, scenario, chosen, flows, plan, rest, stopping, run=run_replay):
+    if not add_hours(result, scenario, chosen, flows, plan, rest, stopping):
         hours = result.summary["resampling"]["hours"]
         unsaid.append(stopping.sentence(f"{hours} of {plan.count} resampled hours", "resamples all"))
     result.summary["capture"] = {

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -31,6 +31,7 @@ _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
 
 Progress = Callable[[float], None]
+Ran = TypeVar("Ran")
 """Called now and then with the fraction of all simulated time that is done."""
 
 _SHORT_LIST = 10_000
@@ -472,6 +473,54 @@ def run_one(
     )
 
 
+@dataclass(frozen=True)
+class UsersRun:
+    """What the figures of users take of a run.
+
+    Parameters
+    ----------
+    discipline : Discipline
+        What ran.
+    observed : Observed
+        Of the native module.
+    idle_rtt_s : float or None
+        Round-trip time of a ping on the idle link, s.
+    counts : dict
+        ``flows_completed``, ``flows_unfinished``, ``flows_endless``, as in a row of the summary.
+    class_means_s : tuple of two float or None
+        Mean response times of the short and of the long flows, s.
+    span_s : tuple of two float
+        End of the warm-up and of the run, s.
+    """
+
+    discipline: Discipline
+    observed: "_native.Observed"
+    idle_rtt_s: float | None
+    counts: dict[str, int]
+    class_means_s: tuple[float | None, float | None]
+    span_s: tuple[float, float]
+
+
+def _observe_one(
+    scenario: Scenario,
+    discipline: Discipline,
+    flows: pl.DataFrame,
+    replication: int,
+    control: "_native.Control",
+    lists: PreparedLists,
+) -> UsersRun:
+    flows, calls = traces.without_calls(flows)
+    try:
+        given = native_run(scenario, discipline, flows, replication, calls.rows, lists)
+        settings = given.settings | {"trace_limit": given.settings["trace_limit"] + calls.packets}
+        facts = with_calls(given.facts, calls.rows)
+        observed, counts, means_s, span_s = _native.observe(json.dumps(settings), given.columns, control, facts)
+        idle_rtt_s = None if given.alone is None else probes.idle_rtt_s(settings, given.alone)
+    except ValueError as error:
+        raise MayflyError(str(error)) from None
+    return UsersRun(discipline, observed, idle_rtt_s, json.loads(counts), means_s, span_s)
+
+
 def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str, Any]) -> dict[str, Any]:
     """Rates and losses that follow from the totals."""
     seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
@@ -535,6 +584,63 @@ def run_many(
     KeyboardInterrupt
         After an interrupt; all runs have stopped, or are about to prepare millions of flows and stop then.
     """
+    if recording is not None and len(disciplines) * scenario.replications > 1:
+        raise MayflyError(f"runs = {len(disciplines) * scenario.replications}: a capture is written of one")
+    paths, common = PathsAlone(), PreparedLists()
+
+    def one(discipline: Discipline, own: pl.DataFrame, replication: int, control: "_native.Control") -> RunResult:
+        return run_one(scenario, discipline, own, replication, control, trace_drops, paths, recording, common)
+
+    def stopped() -> None:
+        paths.stopped = True
+
+    return _run_all(scenario, disciplines, flows, one, progress, workers, stop, ended, stopped)
+
+
+def observe_many(
+    scenario: Scenario,
+    disciplines: Sequence[Discipline],
+    flows: pl.DataFrame,
+    progress: Progress | None = None,
+    stop: Callable[[], object] | None = None,
+) -> list[UsersRun]:
+    """Runs every discipline on the same flows for the figures of its users alone: no tables are made.
+
+    Parameters
+    ----------
+    scenario, disciplines, flows, progress, stop
+        As of :func:`run_many`; one replication.
+
+    Returns
+    -------
+    list of UsersRun
+        By discipline; those that ended, where ``stop`` stopped the others.
+
+    Raises
+    ------
+    MayflyError, KeyboardInterrupt
+        As :func:`run_many`.
+    """
+    common = PreparedLists()
+
+    def one(discipline: Discipline, own: pl.DataFrame, replication: int, control: "_native.Control") -> UsersRun:
+        return _observe_one(scenario, discipline, own, replication, control, common)
+
+    return _run_all(scenario, disciplines, flows, one, progress, stop=stop)
+
+
+def _run_all(
+    scenario: Scenario,
+    disciplines: Sequence[Discipline],
+    flows: pl.DataFrame | None,
+    one: Callable[[Discipline, pl.DataFrame, int, "_native.Control"], Ran],
+    progress: Progress | None = None,
+    workers: int | None = None,
+    stop: Callable[[], object] | None = None,
+    ended: Callable[[list[Ran]], None] | None = None,
+    stopped: Callable[[], None] | None = None,
+) -> list[Ran]:
+    """Calls ``one`` for every discipline and replication, in threads; ``stopped`` when they are to end early."""
     replications = range(scenario.replications)
     if flows is not None and scenario.replications > 1 and scenario.tick_s <= _CONTINUOUS_S:
         raise MayflyError(
@@ -543,18 +649,14 @@ def run_many(
         )
     lists = {0: starting_in_time(flows, scenario.duration)} if flows is not None else {}
     jobs = [(discipline, replication) for discipline in disciplines for replication in replications]
-    if recording is not None and len(jobs) > 1:
-        raise MayflyError(f"runs = {len(jobs)}: a capture is written of one")
     controls = [_native.Control() for _ in jobs]
-    paths, common = PathsAlone(), PreparedLists()
-    of_each: dict[str, dict[int, RunResult]] = {discipline.label: {} for discipline in disciplines}
+    of_each: dict[str, dict[int, Ran]] = {discipline.label: {} for discipline in disciplines}
     counting = Lock()
 
-    def job(index: int) -> RunResult:
+    def job(index: int) -> Ran:
         discipline, replication = jobs[index]
         own = lists[0] if flows is not None else lists[replication]
-        control = controls[index]
-        result = run_one(scenario, discipline, own, replication, control, trace_drops, paths, recording, common)
+        result = one(discipline, own, replication, controls[index])
         if ended is not None:
             with counting:
                 found = of_each[discipline.label]
@@ -577,7 +679,8 @@ def run_many(
     pending = [pool.submit(job, index) for index in range(len(jobs))]
 
     def end() -> None:
-        paths.stopped = True
+        if stopped is not None:
+            stopped()
         for control in controls:
             control.cancel()
         pool.shutdown(wait=False, cancel_futures=True)

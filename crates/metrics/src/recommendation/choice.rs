@@ -18,6 +18,9 @@ const MODULE_OF_SEVERAL: f64 = 0.5;
 /// a MOS, so that it decides between those that are as good.
 const NO_DEFAULT: f64 = 0.15;
 
+/// The same of a module where only the fastest is asked for.
+const MODULE_OF_A_WORKLOAD: f64 = 2.0 * NO_DEFAULT;
+
 /// Disciplines of Linux by what they ask of an administrator; fq_codel is the default of most distributions.
 const SIMPLE: [&str; 5] = ["fifo", "fq_codel", "codel", "pie", "cake"];
 
@@ -93,10 +96,11 @@ fn gain(row: &Row, base: &Row, bounded: bool) -> f64 {
 
 /// Doublings that a discipline has to gain more than what Linux takes without being asked.
 fn handicap(row: &Row, by: By) -> f64 {
-    match (by.to_use && is_module(row), by.single) {
-        (true, true) => MODULE_OF_ONE_RUN,
-        (true, false) => MODULE_OF_SEVERAL,
-        _ if DEFAULTS.contains(&row.id.as_str()) && !is_module(row) => 0.0,
+    match (is_module(row), by.to_use, by.single) {
+        (true, true, true) => MODULE_OF_ONE_RUN,
+        (true, true, false) => MODULE_OF_SEVERAL,
+        (true, false, _) => MODULE_OF_A_WORKLOAD,
+        _ if DEFAULTS.contains(&row.id.as_str()) => 0.0,
         _ => NO_DEFAULT,
     }
 }

@@ -12,6 +12,10 @@ const NOTICED_RATIO: f64 = 1.2;
 /// What one criterion can weigh at most: ten times worse or a thousand times, both are unusable.
 const MOST_DOUBLINGS: f64 = 4.0;
 
+/// A wait that is half as bad as one that never ends, s: two disciplines of which the baseline ends nothing still
+/// differ by what they take.
+const HALF_OF_NEVER_S: f64 = 60.0;
+
 /// Values of which the largest is above the 95th percentile with 95 %: 0.95^59 < 0.05.
 const BOUND_A_P95: f64 = 59.0;
 /// Values of which one is below the median and one above with 95 %: 2 / 2^6 < 0.05.
@@ -76,7 +80,9 @@ impl Criterion {
             return other - value;
         }
         if value.is_infinite() || other.is_infinite() {
-            return if value > other { MOST_DOUBLINGS } else { -MOST_DOUBLINGS };
+            let half = HALF_OF_NEVER_S * if self.measure.unit == In::Ms { 1e3 } else { 1.0 };
+            let weight = MOST_DOUBLINGS * half / (half + value.min(other));
+            return if value > other { weight } else { -weight };
         }
         let least = if self.measure.unit == In::Share { self.noticed.change } else { 1e-12 };
         libm::log2((value + least) / (other + least)).clamp(-MOST_DOUBLINGS, MOST_DOUBLINGS)
@@ -146,7 +152,8 @@ mod tests {
     fn one_criterion_weighs_four_doublings_at_most() {
         let short = of("short_p95");
         assert_eq!(short.worse_by(100.0, 0.1), 4.0);
-        assert_eq!(short.worse_by(0.1, f64::INFINITY), -4.0);
+        assert!((short.worse_by(60.0, f64::INFINITY) + 2.0).abs() < 1e-12);
+        assert!(short.worse_by(4.0, f64::INFINITY) < short.worse_by(40.0, f64::INFINITY));
         assert!((short.worse_by(0.4, 0.1) - 2.0).abs() < 1e-9);
         assert!((of("call_mos").worse_by(3.0, 4.0) - 1.0).abs() < 1e-12);
         // Three in a hundred against one: (0.03 + 0.01) / (0.01 + 0.01).
