@@ -81,13 +81,16 @@ fn a_third_discipline_does_not_decide_between_two_others() {
     }
 }
 
+/// Seconds, milliseconds, seconds, MOS and share of a row.
+type Drawn = (f64, f64, f64, f64, f64);
+
 /// Rows of all disciplines that can be switched on, with figures as they come, some with hours that vary.
 fn any_rows() -> impl Strategy<Value = Vec<Row>> {
     let ids: Vec<&str> = qdisc::disciplines::specs().iter().map(|spec| spec.id).collect();
     let figures = (0.05..5.0, 5.0..500.0, 0.5..20.0, 1.0..4.5, 0.0..0.1);
     let rows = prop::collection::vec((prop::sample::select(ids), figures), 2..7);
     (rows, any::<bool>(), prop::collection::vec(0.5..2.0, 56)).prop_map(|(rows, hours, factors)| {
-        let made = |(at, (id, (short_s, ping_ms, long_s, mos, loss))): (usize, (&str, (f64, f64, f64, f64, f64)))| {
+        let made = |(at, (id, (short_s, ping_ms, long_s, mos, loss))): (usize, (&str, Drawn))| {
             let mut own = row(id, short_s, ping_ms, long_s);
             let users = own.users.take().map(|users| users.with("call", Part::from([("mos", mos)])));
             own.users = users.map(|users| users.with("streams", Part::from([("loss", loss)])));
