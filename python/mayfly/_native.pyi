@@ -115,6 +115,13 @@ class JobServer:
     def present(self) -> int: ...
 
 @final
+class NumpyStream:
+    """The random numbers that numpy draws."""
+
+    def __new__(cls, seed: int) -> NumpyStream: ...
+    def log_ratios(self, above: Floats, below: Floats, medians: bool, resamples: int, draws: int) -> list[float]: ...
+
+@final
 class LaggedServer:
     """A server of rate 1 under lagged fair queueing."""
 

@@ -7,6 +7,7 @@
 //! * One run gives the same bits on every machine and in WebAssembly: functions that IEEE 754 does not round exactly
 //!   come from the crate `libm`, sums are taken in the order of the flow list, and no order of a hash table shows.
 
+mod bootstrap;
 mod busy;
 mod call;
 mod counts;
@@ -40,6 +41,7 @@ mod times;
 mod transfers;
 mod waits;
 
+pub use bootstrap::{Statistic, resampled_log_ratios};
 pub use call::{Call, Origin, Way, call, direction, mean_call};
 pub use counts::{Counts, class_means_s};
 pub use e_model::{Line, opinion, rating};

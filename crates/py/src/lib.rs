@@ -61,6 +61,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recommendation::range_factor, module)?)?;
     module.add_function(wrap_pyfunction!(explore::advise, module)?)?;
     module.add_class::<observed::Observed>()?;
+    module.add_class::<recommendation::NumpyStream>()?;
     module.add_function(wrap_pyfunction!(metrics::observed, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::users_of_runs, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::measures, module)?)?;

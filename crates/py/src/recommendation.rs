@@ -1,6 +1,8 @@
 //! The rule of the recommendation, and the intervals that it goes by.
 
-use ::metrics::{Question, Row, Varies};
+use ::metrics::{Question, Row, Statistic, Varies};
+use pyo3::buffer::PyBuffer;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::simulate::refused;
@@ -50,4 +52,38 @@ pub fn hour_ci95(value: f64, others: Vec<f64>, ratio: bool, runs: usize) -> Opti
 #[pyfunction]
 pub fn range_factor(hours: usize) -> f64 {
     ::metrics::range_factor(hours)
+}
+
+/// The random numbers that numpy draws: [`units::NumpyStream`].
+#[pyclass]
+pub struct NumpyStream(units::NumpyStream);
+
+#[pymethods]
+impl NumpyStream {
+    #[new]
+    fn of(seed: u64) -> NumpyStream {
+        NumpyStream(units::NumpyStream::of(seed))
+    }
+
+    /// Logarithms of the ratio of the medians, or of the means, of resampled pairs: [`metrics::resampled_log_ratios`].
+    ///
+    /// # Errors
+    /// `ValueError` for columns of different lengths.
+    fn log_ratios(
+        &mut self,
+        py: Python<'_>,
+        above: PyBuffer<f64>,
+        below: PyBuffer<f64>,
+        medians: bool,
+        resamples: usize,
+        draws: usize,
+    ) -> PyResult<Vec<f64>> {
+        let (above, below) = (above.to_vec(py)?, below.to_vec(py)?);
+        if above.len() != below.len() {
+            return Err(PyValueError::new_err(format!("{} and {} values: must be pairs", above.len(), below.len())));
+        }
+        let pairs: Vec<(f64, f64)> = above.into_iter().zip(below).collect();
+        let statistic = if medians { Statistic::Median } else { Statistic::Mean };
+        Ok(py.detach(|| ::metrics::resampled_log_ratios(&pairs, statistic, resamples, draws, &mut self.0)))
+    }
 }

@@ -1,17 +1,11 @@
-//! The named random streams that Python draws from: PCG64, seeded with the SHA-256 of seed and names.
-//!
-//! `mayfly.workload.arrivals.stream` opens the same with numpy, whose `SeedSequence` (O'Neill 2015, `seed_seq_fe`) spreads
-//! the 256 bits over the generator's state.
+//! The named random streams that Python draws from: numpy's generator, seeded with the SHA-256 of seed and names
+//! (`mayfly.workload.arrivals.stream`).
 
-use rand::Rng;
-use rand_pcg::Pcg64;
 use sha2::{Digest, Sha256};
-
-/// Words of the pool.
-const POOL: usize = 4;
+use units::NumpyStream;
 
 /// A stream of random numbers.
-pub(crate) struct Stream(Pcg64);
+pub(crate) struct Stream(NumpyStream);
 
 impl Stream {
     /// The stream of run `seed` that these names call.
@@ -23,69 +17,19 @@ impl Stream {
             hash.update(format!("{}:{part}", part.len()));
         }
         let digest = hash.finalize();
-        // A whole number of 32-bit words, the least first, without those that are 0 at the other end.
-        let mut words: Vec<u32> = digest
+        // A whole number of 32-bit words, the least first.
+        let words: Vec<u32> = digest
             .chunks_exact(4)
             .rev()
             .map(|word| word.iter().fold(0, |number, &byte| number << 8 | u32::from(byte)))
             .collect();
-        while words.last() == Some(&0) {
-            words.pop();
-        }
-        let [high, low, stream_high, stream_low] = spread(&words);
-        let wide = |high: u64, low: u64| u128::from(high) << 64 | u128::from(low);
-        Stream(Pcg64::new(wide(high, low), wide(stream_high, stream_low)))
+        Stream(NumpyStream::seeded(&words))
     }
 
     /// A number uniform on [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+        self.0.uniform()
     }
-}
-
-/// Multiplies a constant that changes with each use into words.
-struct Hash {
-    constant: u32,
-    factor: u32,
-}
-
-impl Hash {
-    fn of(&mut self, word: u32) -> u32 {
-        let mut word = word ^ self.constant;
-        self.constant = self.constant.wrapping_mul(self.factor);
-        word = word.wrapping_mul(self.constant);
-        word ^ word >> 16
-    }
-}
-
-fn mixed(one: u32, other: u32) -> u32 {
-    let word = 0xca01_f9dd_u32.wrapping_mul(one).wrapping_sub(0x4973_f715_u32.wrapping_mul(other));
-    word ^ word >> 16
-}
-
-/// Words of entropy spread over the 256 bits of a state.
-fn spread(entropy: &[u32]) -> [u64; 4] {
-    let mut hash = Hash { constant: 0x43b0_d7e5, factor: 0x931e_8875 };
-    let mut pool = [0_u32; POOL];
-    for (place, word) in pool.iter_mut().enumerate() {
-        *word = hash.of(entropy.get(place).copied().unwrap_or(0));
-    }
-    for from in 0..POOL {
-        for to in (0..POOL).filter(|&to| to != from) {
-            pool[to] = mixed(pool[to], hash.of(pool[from]));
-        }
-    }
-    for &word in entropy.iter().skip(POOL) {
-        for place in &mut pool {
-            *place = mixed(*place, hash.of(word));
-        }
-    }
-    let mut hash = Hash { constant: 0x8b51_f9dd, factor: 0x58f3_8ded };
-    let mut words = pool.iter().cycle().map(|&word| u64::from(hash.of(word)));
-    std::array::from_fn(|_| {
-        let low = words.next().unwrap_or(0);
-        words.next().unwrap_or(0) << 32 | low
-    })
 }
 
 #[cfg(test)]

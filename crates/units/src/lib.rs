@@ -5,11 +5,13 @@
 //! everywhere, so that one seed gives one result.
 
 mod flow;
+mod numpy_stream;
 mod quantity;
 mod stream;
 mod text;
 
 pub use flow::{Direction, FlowKey};
+pub use numpy_stream::NumpyStream;
 pub use quantity::{BitRate, Time};
 pub use stream::Stream;
 pub use text::grouped;

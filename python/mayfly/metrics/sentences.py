@@ -7,13 +7,12 @@ figure depends on which flows were seen, not how far another run would differ. T
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.curves import ENDLESS_BYTES
@@ -85,7 +84,7 @@ def answer(records: pl.DataFrame, baseline: str | None = None, resamples: int = 
         return []
     runs = {label: records.filter(pl.col("discipline") == label) for label in labels}
     return [
-        _sentence(label, runs[label], baseline, runs[baseline], resamples, np.random.default_rng(seed))
+        _sentence(label, runs[label], baseline, runs[baseline], resamples, _native.NumpyStream(seed))
         for label in labels
         if label != baseline
     ]
@@ -99,9 +98,9 @@ def _baseline(labels: list[str], asked: str | None) -> str:
 
 
 def _sentence(
-    label: str, run: pl.DataFrame, baseline: str, base: pl.DataFrame, resamples: int, rng: np.random.Generator
+    label: str, run: pl.DataFrame, baseline: str, base: pl.DataFrame, resamples: int, stream: _native.NumpyStream
 ) -> str:
-    clauses = _response_clauses(label, run, baseline, base, resamples, rng)
+    clauses = _response_clauses(label, run, baseline, base, resamples, stream)
     clauses += _unfinished_clause(run, baseline, base)
     udp = _udp_clause(run, baseline, base)
     if not udp and not clauses:
@@ -110,16 +109,16 @@ def _sentence(
 
 
 def _response_clauses(
-    label: str, run: pl.DataFrame, baseline: str, base: pl.DataFrame, resamples: int, rng: np.random.Generator
+    label: str, run: pl.DataFrame, baseline: str, base: pl.DataFrame, resamples: int, stream: _native.NumpyStream
 ) -> list[str]:
     if not any((part["protocol"] == "tcp").any() for part in (run, base)):
         return []
     here_s, base_s = paired_response_times(run, base)
     if here_s.size == 0:
         return [f"no transfer finishes both here and with {baseline}"]
-    medians = bootstrap_ratio(base_s, here_s, np.median, resamples, rng)
+    medians = bootstrap_ratio(base_s, here_s, "median", resamples, stream)
     top = math.ceil(LARGEST_SHARE * here_s.size)
-    means = bootstrap_ratio(here_s[:top], base_s[:top], np.mean, resamples, rng)
+    means = bootstrap_ratio(here_s[:top], base_s[:top], "mean", resamples, stream)
     return [_median_clause(medians, baseline)] + ([_largest_clause(means, baseline)] if here_s.size > 1 else [])
 
 
@@ -155,7 +154,7 @@ def paired_response_times(run: pl.DataFrame, base: pl.DataFrame) -> tuple[Floats
 
 
 def bootstrap_ratio(
-    above: Floats, below: Floats, statistic: Callable[..., Any], resamples: int, rng: np.random.Generator
+    above: Floats, below: Floats, statistic: str, resamples: int, stream: _native.NumpyStream
 ) -> Estimate:
     """``statistic(above) / statistic(below)`` with a paired bootstrap interval, on the logarithm.
 
@@ -163,26 +162,25 @@ def bootstrap_ratio(
     ----------
     above, below : numpy.ndarray, shape ``(n,)``
         Positive values of the same flows.
-    statistic : callable
-        ``numpy.median`` or ``numpy.mean``: takes ``axis``.
+    statistic : str
+        ``median`` or ``mean``.
     resamples : int
-    rng : numpy.random.Generator
+    stream : NumpyStream
+        Where the draws come from.
 
     Returns
     -------
     Estimate
         Without interval below `LEAST_FLOWS` flows.
     """
-    value = float(statistic(above) / statistic(below))
+    of = {"median": np.median, "mean": np.mean}[statistic]
+    value = float(of(above) / of(below))
     flows = above.size
     if flows < LEAST_FLOWS:
         return Estimate(value, None, None, flows)
     draws = min(flows, _DRAWS)
-    logs = np.empty(resamples)
-    block = max(1, 1_000_000 // draws)
-    for first in range(0, resamples, block):
-        picked = rng.integers(0, flows, size=(min(block, resamples - first), draws))
-        logs[first : first + block] = np.log(statistic(above[picked], axis=1) / statistic(below[picked], axis=1))
+    columns = np.ascontiguousarray(above), np.ascontiguousarray(below)
+    logs = stream.log_ratios(*columns, statistic == "median", resamples, draws)
     deviations = np.quantile(logs, [0.025, 0.975]) - math.log(value)
     low, high = np.exp(math.log(value) + deviations * math.sqrt(draws / flows))
     return Estimate(value, float(low), float(high), flows)
