@@ -173,8 +173,8 @@ def bootstrap_ratio(
     Estimate
         Without interval below `LEAST_FLOWS` flows.
     """
-    of = {"median": np.median, "mean": np.mean}[statistic]
-    value = float(of(above) / of(below))
+    whole = [float(np.median(side) if statistic == "median" else np.mean(side)) for side in (above, below)]
+    value = whole[0] / whole[1]
     flows = above.size
     if flows < LEAST_FLOWS:
         return Estimate(value, None, None, flows)
