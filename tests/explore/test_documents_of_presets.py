@@ -192,7 +192,7 @@ def test_the_frame_of_captures_has_no_flow_and_no_probe():
 
 
 def test_a_document_has_the_attacks_of_the_page_as_the_engine_draws_them(monkeypatch):
-    *_, split = documents.preset("attack")["attacks"]
+    split = next(row for row in documents.template()["attacks"] if row["id"] == "split")
     drawn = {"size": 5_000_000, "start_ns": 2_000_000_000, "every_ns": 10_000_000_000}
     assert split == {"id": "split", "least": 1, "most": 256, "source": {"batch": drawn}}
     staggered = replace(attack("address-flood"), page={})
