@@ -244,6 +244,9 @@ readme: build ## the table of disciplines in the README, from the registry: seco
 checked: build ## the ready scenarios as they are once checked, after a change of one or of their fields: seconds
 	$(BIN)/python -m mayfly.comparison.checked
 
+attacks: build ## the sources of the ready scenarios gaming-*, from the registry of attacks: seconds
+	$(BIN)/python -m mayfly.scenario.attacks
+
 # The page of `mayfly explore`: the engine as WebAssembly, the workloads as documents, the front end.
 explore: build ## the page of mayfly explore, into python/mayfly/explore/page: needs node, and Rust for WebAssembly
 	@$(PYTHON) .ci/progress "1/3 engine as WebAssembly" .ci/wasm explore/src/wasm

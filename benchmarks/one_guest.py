@@ -34,6 +34,7 @@ from mayfly.arena.trial import BY_ID
 from mayfly.arena.verdicts import Place, best_of, places
 from mayfly.discipline_registry import parse
 from mayfly.engines import linux
+from mayfly.scenario.attacks import ATTACKS, Attack
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, workload
 from mayfly.text.files import complete
@@ -99,6 +100,9 @@ def _arena(name: str, seconds: float) -> Case:
     return Case(name, about.scenario, {**about.fields, "duration": seconds}, about.read)
 
 
+ATTACKING = [(attack, attack.board) for attack in ATTACKS if attack.board is not None and attack.board.guest_s]
+"""The attacks that run in the guest."""
+
 CASES = (
     Case(
         "behind-bulk",
@@ -109,15 +113,29 @@ CASES = (
     Case("ping", "wired", _PATH | _PINGS | {"duration": 30.0}, waits),
     Case("ping-bulk", "wired", _PATH | _PINGS | {"duration": 30.0}, waits, from_a_bulk_user),
     _arena("call", 30.0),
-    _arena("split", 45.0),
-    _arena("new-ports", 30.0),
-    _arena("new-addresses", 30.0),
-    _arena("overload", 40.0),
+    *(_arena(attack.id, board.guest_s) for attack, board in ATTACKING),
     replace(_arena("overload", 40.0), id="overload-alone", flows=without_long_ones),
 )
 
-_SPLIT, _PORTS, _ADDRESSES = "5 MB over 16 connections", "half the link, new ports", "half the link, new addresses"
 _STALL = "longest stall of long transfers"
+
+
+def _rows(attack: Attack, words: str) -> list[Row]:
+    id = attack.id
+    stall = Row(f"{id}:stall", f"{words}: {_STALL}", id, "stall_s", "s", tie=0.2)
+    if attack.joins:
+        return [
+            Row(f"{id}:attacker", f"{words}: attacker's fair shares", id, "attacker", "times", "one", 0.05),
+            Row(f"{id}:short", f"{words}: slowdown of short ones, 95 %", id, "slowdown_p95", "times", tie=0.05),
+            stall,
+        ]
+    return [
+        Row(f"{id}:long", f"{words}: fair share left to long ones", id, "long", "times", "higher", 0.05),
+        Row(f"{id}:short", f"{words}: slowdown of short ones, 50 %", id, "slowdown_p50", "times", tie=0.05),
+        stall,
+    ]
+
+
 ROWS = (
     Row("behind-bulk", "40 kB behind a bulk transfer: mean time", "behind-bulk", "time_s", "s", tie=0.001),
     Row("ping", "ping beside four bulk users: mean wait", "ping", "wait_s", "s", tie=0.0005),
@@ -131,16 +149,9 @@ ROWS = (
     Row("call:loss", "the same, loss", "call", "loss", "share", tie=0.001),
     *(
         row
-        for name, words in (("split", _SPLIT), ("new-ports", _PORTS), ("new-addresses", _ADDRESSES))
-        for row in (
-            Row(f"{name}:attacker", f"{words}: attacker's fair shares", name, "attacker", "times", "one", 0.05),
-            Row(f"{name}:short", f"{words}: slowdown of short ones, 95 %", name, "slowdown_p95", "times", tie=0.05),
-            Row(f"{name}:stall", f"{words}: {_STALL}", name, "stall_s", "s", tie=0.2),
-        )
+        for attack, board in ATTACKING
+        for row in _rows(attack, board.guest_words or board.words)
     ),
-    Row("overload:long", "overload 1.1: fair share left to long ones", "overload", "long", "times", "higher", 0.05),
-    Row("overload:short", "overload 1.1: slowdown of short ones, 50 %", "overload", "slowdown_p50", "times", tie=0.05),
-    Row("overload:stall", f"overload 1.1: {_STALL}", "overload", "stall_s", "s", tie=0.2),
     Row("overload-alone", "the short ones of it alone: slowdown, 50 %", "overload-alone", "slowdown_p50", "times",
         tie=0.05),
 )  # fmt: skip

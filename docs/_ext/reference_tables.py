@@ -17,6 +17,7 @@ from mayfly.laws.registry import LAWS
 from mayfly.laws.section import Sizes
 from mayfly.laws.service_spec import NAMES, OTHERS
 from mayfly.scenario import scenario
+from mayfly.scenario.attacks import ATTACKS
 from mayfly.workload.formats.registry import rows as formats
 
 _KINDS = {
@@ -28,6 +29,10 @@ _KINDS = {
     fields.Loss: "0 or more, below 1",
 }
 _PLAIN = {bool: "`true` or `false`", str: "text", float: "number", int: "whole number"}
+
+
+LIVE = "workload=attack&rate=10mbit&buffer=300&rtt=20ms&d=fifo&d=fq_codel&d=cake&d=lfq"
+"""State of the page with the link of `mayfly gaming`, for whoever joins it."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -89,6 +94,19 @@ def _bounds(param: dict) -> str:
         return ", ".join(f"`{word}`" for word in param["choices"])
     bounds = f"{number(param['min'])} to {number(param['max'])}"
     return f"up to {param['most']} ascending, {bounds}" if "most" in param else bounds
+
+
+def attacks() -> str:
+    """List the attacks of the registry: what each does, what it turns up, and where it runs."""
+    rows = []
+    for row in ATTACKS:
+        name, strength = ".".join(filter(None, ("workload", row.source, row.strength.field))), row.strength
+        live = f"{{explore}}`live <{LIVE}&attack={row.id},5mbit,8>`"
+        homes = {"`mayfly gaming`": row.cases, "`mayfly arena`": row.board, live: row.page}
+        runs_in = ", ".join(home for home, there in homes.items() if there is not None)
+        bounds = f"`{name}`: {strength.least:,} to {strength.most:,} {strength.unit}"
+        rows.append((f"`{row.id}`", row.summary, row.aims_at, bounds, runs_in))
+    return table(("attack", "what it does", "aimed at", "strength", "runs in"), rows)
 
 
 def laws() -> str:

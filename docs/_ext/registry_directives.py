@@ -16,6 +16,7 @@ TABLES = {
     "options": reference_tables.options,
     "scenario": reference_tables.scenario_fields,
     "commands": reference_tables.commands,
+    "attacks": reference_tables.attacks,
     "laws": reference_tables.laws,
     "sources": reference_tables.sources,
     "flow-formats": reference_tables.flow_formats,

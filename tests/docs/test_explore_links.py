@@ -9,11 +9,13 @@ from types import SimpleNamespace
 import pytest
 
 from mayfly.discipline_registry import parse
-from mayfly.explore.catalogue import ATTACKED, ATTACKS, PRESETS
+from mayfly.explore.catalogue import ATTACKED, PRESETS
+from mayfly.scenario.attacks import ATTACKS
 from mayfly.text import quantity
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROLE = re.compile(r"\{explore\}`[^`<]+ <([^`>]*)>`")
+LIVE = {attack.id for attack in ATTACKS if attack.page is not None}
 PAGES = sorted([*DOCS.glob("how-to/*.md"), *DOCS.glob("tutorials/*.md")])
 STATES = [(page, state) for page in PAGES for state in ROLE.findall(page.read_text(encoding="utf-8"))]
 
@@ -52,7 +54,7 @@ def test_a_state_names_what_there_is(page, state):
     assert 2 <= len(labels) <= 6 and len(set(labels)) == len(labels)
     for value in words.get("attack", []):
         kind, rate, connections = value.split(",")
-        assert workload in ATTACKED and kind in {attack["id"] for attack in ATTACKS}
+        assert workload in ATTACKED and kind in LIVE
         assert quantity.rate_bps(rate) and 1 <= int(connections) <= 256
 
 
@@ -65,9 +67,14 @@ def test_a_page_that_compares_disciplines_has_one_to_play_with(page):
     assert ROLE.search(text), f"{page.name}: must link to a state of the page"
 
 
-def test_the_page_of_attacks_has_each_of_them_live():
-    states = " ".join(state for page, state in STATES if page.stem == "gaming")
-    assert all(f"attack={attack['id']}," in states for attack in ATTACKS)
+def test_the_page_of_attacks_has_each_of_them_live(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "_ext")
+    import reference_tables
+
+    assert "```{from-package} attacks\n" in (DOCS / "how-to" / "gaming.md").read_text(encoding="utf-8")
+    states = ROLE.findall(reference_tables.attacks())
+    assert {re.search("&attack=([^,]+),", state)[1] for state in states} == LIVE
+    sys.modules.pop("reference_tables")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.explore import documents
 from mayfly.explore.catalogue import PRESETS, fixed_rtt_s
+from mayfly.scenario.attacks import attack
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.columns import NEVER
 from mayfly.simulate.run import native_run, run_one, workload
@@ -190,9 +191,14 @@ def test_the_frame_of_captures_has_no_flow_and_no_probe():
     assert set(frame) == set(documents.preset("attack"))
 
 
-def test_who_may_be_attacked_is_told():
-    assert documents.preset("attack")["attacks"] == {"group": "attacker"}
-    assert documents.preset("office")["attacks"] is None
+def test_a_document_has_the_attacks_of_the_page_as_the_engine_draws_them(monkeypatch):
+    split = next(row for row in documents.template()["attacks"] if row["id"] == "split")
+    drawn = {"size": 5_000_000, "start_ns": 2_000_000_000, "every_ns": 10_000_000_000}
+    assert split == {"id": "split", "least": 1, "most": 256, "source": {"batch": drawn}}
+    staggered = replace(attack("address-flood"), page={})
+    monkeypatch.setattr(documents, "ATTACKS", [staggered])
+    with pytest.raises(MayflyError, match=r"^attack address-flood: cbr\.flows: must be left out: the page cannot draw"):
+        documents.template()
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from mayfly.comparison.replay import replay_of
 from mayfly.comparison.whatif import whatif
 from mayfly.explore.catalogue import PRESETS
 from mayfly.explore.documents import preset, template, text
+from mayfly.scenario.attacks import ATTACKS
 from mayfly.scenario.scenario import load_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -114,22 +115,14 @@ def test_long_transfers_get_no_more_than_the_link_carries():
             assert 0 < found["long"][f"{way}_mbps"] < found["link"][way]["throughput_mbps"]
 
 
-ATTACKS = {
-    "spaced": ({"rate": "5mbit", "users": 1, "group": "attacker"}, None),
-    "new-addresses": ({"rate": "5mbit", "renew": 10, "renew_hosts": True, "users": 1, "group": "attacker"}, None),
-    "split": (None, {"size": "5MB", "flows": 8, "start": "2s", "every": "10s", "users": 1, "group": "attacker"}),
-}
-
-
-@pytest.mark.parametrize("kind", ATTACKS)
+@pytest.mark.parametrize("row", [row for row in ATTACKS if row.page is not None], ids=lambda row: row.id)
 @pytest.mark.parametrize("discipline", ["fifo", "fq_codel"])
-def test_an_attack_is_a_source_of_the_scenario(engine, kind, discipline):
+def test_an_attack_is_a_source_of_the_scenario(engine, row, discipline):
     """What the engine adds is what the sources ``cbr`` and ``batch`` draw: the victims have the same figures."""
-    datagrams, transfers = ATTACKS[kind]
-    workload = {"cbr": [datagrams]} if datagrams else {"batch": [transfers]}
+    workload = row.workload({**row.page, row.strength.field: {"rate": "5mbit", "flows": 8}[row.strength.field]})
     scenario = load_scenario("attack", {f"workload.{name}": value for name, value in workload.items()})
     users = run(scenario, discipline).summary["disciplines"][0]["users"]
-    attack = {"kind": kind, "rate_bps": 5_000_000, "connections": 8}
+    attack = {"kind": row.id, "rate_bps": 5_000_000, "connections": 8}
     asked = link(10_000_000, 10_000_000)
     found = outcome(engine, workload="attack", link=asked, discipline={"id": discipline}, attack=attack)
     for figure in FIGURES:
@@ -177,8 +170,9 @@ def test_the_same_request_gives_the_same_text(engine):
         ({"discipline": {"id": "nothing"}}, "nothing"),
         ({"discipline": {"id": "efd", "options": {"threshold": "none"}}}, "threshold"),
         ({"discipline": {"id": "efd", "options": {"threshold": []}}}, "must be text or a number"),
-        ({"attack": {"kind": "rude", "rate_bps": 1, "connections": 1}}, "attack.kind: unknown variant `rude`"),
+        ({"attack": {"kind": "rude", "rate_bps": 1, "connections": 1}}, "attack.kind = rude: must be one of spaced, "),
         ({"attack": {"kind": "split", "rate_bps": 5000, "connections": 0}}, "attack.connections = 0: must be from 1"),
+        ({"attack": {"kind": "spaced", "rate_bps": 999, "connections": 1}}, "attack.rate_bps = 999: must be"),
         ({"inside": {"from_s": 2, "to_s": 1}}, "inside = 2 to 1 s: must ascend"),
         ({"more": 1}, "unknown field `more`"),
     ],

@@ -39,10 +39,13 @@ process.stdout.write(JSON.stringify(said));
 def requests():
     link = {"rate_bps": 12_000_000, "reverse_rate_bps": 4_000_000, "buffer": {"packets": 120}}
     attack = {"kind": "new-addresses", "rate_bps": 3_000_000, "connections": 1}
+    # Its connections begin every 10 s: more ns than a usize of WebAssembly holds.
+    split = attack | {"kind": "split", "connections": 4}
     inside = {"from_s": 3.0, "to_s": 4.0}
     asked = [{"workload": "home", "link": link, "discipline": {"id": name}} for name in DISCIPLINES]
     asked += [{"workload": name, "link": link | {"rtt_s": 0.047}, "discipline": {"id": "lfq"}} for name in PRESETS]
     asked += [{"workload": "attack", "link": link, "discipline": {"id": "las"}, "attack": attack, "inside": inside}]
+    asked += [{"workload": "attack", "link": link, "discipline": {"id": "fifo"}, "attack": split}]
     asked += [
         {"workload": "office.pcap.gz", "link": link | {"rate_bps": rate}, "discipline": {"id": name}, "inside": inside}
         for rate in (4_000_000, 10_000_000)

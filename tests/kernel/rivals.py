@@ -17,6 +17,7 @@ import mayfly
 from mayfly.engines import engine as engine_named
 from mayfly.engines import linux, transport
 from mayfly.packs.gaming import cases
+from mayfly.scenario.attacks import ATTACKS, attack
 from mayfly.scenario.scenario import load_scenario
 
 NAMES = ("fq_codel", "cake")
@@ -51,9 +52,10 @@ def _bursts(load_bps: float, users: int, group: str, seed: int) -> list[dict]:
 
 
 def _new_ports(rate_bps: float) -> list[dict]:
-    """A steady sender that takes another port every ten packets."""
-    starts = np.arange(0.0, LAST_START_S, 10 * PACKET_BYTES * 8 / rate_bps)
-    return [_flow(start, ATTACKER, 10, rate_bps, "attacker") for start in starts]
+    """A steady sender that takes another port as often as in the registry."""
+    packets = int(attack("new-ports").fields["renew"])
+    starts = np.arange(0.0, LAST_START_S, packets * PACKET_BYTES * 8 / rate_bps)
+    return [_flow(start, ATTACKER, packets, rate_bps, "attacker") for start in starts]
 
 
 def _long() -> list[dict]:
@@ -61,8 +63,8 @@ def _long() -> list[dict]:
     return [row for user in range(3) for row in _steady(user, 3.3e6, "long", start_s=0.01 * user)]
 
 
-def _beside(attack: list[dict]) -> list[dict]:
-    return _long() + _bursts(1e6, 12, "short", 1) + attack
+def _beside(attacker: list[dict]) -> list[dict]:
+    return _long() + _bursts(1e6, 12, "short", 1) + attacker
 
 
 DATAGRAMS: dict[str, Callable[[], list[dict]]] = {
@@ -123,9 +125,10 @@ class Users:
     slowdown: tuple[float | None, float | None]
 
 
-SHOWN = ("split-8", "spaced-50", "overload-110", "spaced-90-renewed", "split-64", "overload-80")
 PLAIN_HOSTS = ("spaced-50", "split-8", "overload-110")
 """Cases that run in the kernel without RACK too."""
+
+SHOWN = (*PLAIN_HOSTS, *(case for row in ATTACKS for case in row.kernel_ids if case not in PLAIN_HOSTS))
 
 GAMING = {case.id: case for case in cases(duration="120s", sample_interval="2s") if case.id in SHOWN}
 
@@ -153,11 +156,11 @@ def datagrams_table() -> str:
     for case in DATAGRAMS:
         for name in NAMES:
             both = [datagrams(case, name, engine) for engine in ("simulator", "linux")]
-            attack = "flood" if "flood" in both[0] else "attacker"
+            attacker = "flood" if "flood" in both[0] else "attacker"
             short = "flood" if "flood" in both[0] else "short"
             cells = [
-                " / ".join(f"{one[attack].share:.3f}" for one in both),
-                " / ".join(f"{one[attack].loss:.3f}" for one in both),
+                " / ".join(f"{one[attacker].share:.3f}" for one in both),
+                " / ".join(f"{one[attacker].loss:.3f}" for one in both),
                 " / ".join(f"{one[short].loss:.3f}" for one in both),
                 " / ".join(f"{one[short].mean_ms:.0f}" for one in both),
             ]

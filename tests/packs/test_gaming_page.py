@@ -8,6 +8,8 @@ import pytest
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.packs.gaming_page import filled_page, page_blocks, verdicts
+from mayfly.packs.gaming_verdicts import RULES
+from mayfly.scenario.attacks import ATTACKS
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "gaming.md"
 
@@ -37,8 +39,11 @@ def test_a_page_without_blocks_or_with_others_is_refused(found):
         filled_page("<!-- pack: overvew -->\n<!-- pack end -->", found)
 
 
+ATTACKED = [attack.cases.key for attack in ATTACKS if attack.cases and attack.cases.key]
+
+
 def row(label, **more):
-    names = ("spaced", "renewed", "split", "long", "stall_s", "stall_attacked_s", "short_p95")
+    names = [name for rule in RULES for name in rule.needs]
     return {"label": label} | dict.fromkeys(names, 1.0) | more
 
 
@@ -46,16 +51,16 @@ def test_a_discipline_is_named_when_it_keeps_the_rule():
     sentences = verdicts(
         [
             row("good"),
-            row("bad", spaced=1.3, renewed=1.3, split=1.3, long=0.7, stall_attacked_s=6.0, short_p95=3.1),
-            row("unknown", spaced=None, renewed=None, split=None, long=None, stall_attacked_s=None, short_p95=None),
+            row("bad", **dict.fromkeys(ATTACKED, 1.3), long=0.7, stall_attacked_s=6.0, short_p95=3.1),
+            row("unknown", **dict.fromkeys(ATTACKED), long=None, stall_attacked_s=None, short_p95=None),
             row("still", stall_s=5.5),
         ]
     )
-    assert len(sentences) == 6
+    assert {"spaced", "renewed", "split"} <= set(ATTACKED) and len(sentences) == len(RULES) == len(ATTACKED) + 3
     for sentence in sentences:
         assert "`good`" in sentence and "`bad`" not in sentence and "`unknown`" not in sentence
         assert ("`still`" in sentence) == ("overload" not in sentence)
-    assert "**: none." in verdicts([row("x", split=9.0)])[2].replace(" (at most 1.25 fair shares)", "")
+    assert "**Hold a split transfer** (at most 1.25 fair shares): none." in verdicts([row("x", split=9.0)])
 
 
 def test_no_line_of_a_list_is_longer_than_the_page_allows(found):

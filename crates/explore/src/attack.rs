@@ -1,59 +1,116 @@
-//! Somebody who joins a workload and bends his traffic to the scheduler: the attacks of docs/how-to/gaming.md, as the
-//! sources `cbr` and `batch` of a scenario draw them.
+//! Somebody who joins a workload and bends his traffic to the scheduler: rows of the registry `mayfly.scenario.attacks`, as
+//! documents bring them, drawn as the sources `cbr` and `batch` of a scenario draw them.
+
+use std::num::{NonZeroU32, NonZeroU64};
 
 use netsim::FlowSpec;
+use serde::Deserialize;
 use units::Time;
 
 use crate::drawn::Drawn;
-use crate::request::{Attack, AttackKind};
+use crate::error::ExploreError;
+use crate::request::Attack;
 
-/// Wire length of the datagrams, bytes.
-const PACKET: u32 = 1500;
 /// IPv4 and UDP header, bytes.
 const HEADER: u32 = 28;
-/// Datagrams from one address, where the sender takes new ones.
-const RENEW: u64 = 10;
-/// A transfer that is split: payload, bytes, and when it begins for the first time and again, ns.
-const SPLIT_BYTES: u64 = 5_000_000;
-const SPLIT_FIRST_NS: u64 = 2_000_000_000;
-const SPLIT_EVERY_NS: u64 = 10_000_000_000;
 /// Flows of an attack at most: a run of hours has few packets of each address.
 const MOST_FLOWS: u64 = 200_000;
 
-impl Attack {
-    /// The flows of the attack in a run of this length, in order, between hosts counted from 0 on either side.
-    fn flows(&self, duration: Time) -> Vec<FlowSpec> {
-        match self.kind {
-            AttackKind::Spaced => self.datagrams(duration, u64::MAX),
-            AttackKind::NewAddresses => self.datagrams(duration, RENEW),
-            AttackKind::Split => self.transfers(duration),
-        }
-    }
+/// An attack that requests may name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offered {
+    id: String,
+    /// Bounds of its strength: of the rate on the wire, bit/s, or of the connections.
+    least: NonZeroU64,
+    most: u64,
+    source: Source,
+}
 
-    fn datagrams(&self, duration: Time, renew: u64) -> Vec<FlowSpec> {
-        let gap_s = 8.0 * f64::from(PACKET) / self.rate_bps as f64;
-        let gap = Time(((f64::from(PACKET) * 8e9 / self.rate_bps as f64).round_ties_even() as u64).max(1));
+/// Its source, without the strength.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Source {
+    Cbr(Cbr),
+    Batch(Batch),
+}
+
+/// UDP at a constant rate, evenly spaced.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cbr {
+    /// Wire length, bytes.
+    packet: NonZeroU32,
+    /// Packets after which the sender goes on under another port; never when null.
+    renew: Option<NonZeroU64>,
+    /// Whether it takes another pair of hosts then.
+    renew_hosts: bool,
+}
+
+/// A transfer that is split.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Batch {
+    /// Payload, bytes.
+    size: u64,
+    /// When it begins for the first time, ns.
+    start_ns: u64,
+    /// Time until it begins again, ns; never when null.
+    every_ns: Option<NonZeroU64>,
+}
+
+impl Offered {
+    /// The flows of the attack in a run of this length, in order, between hosts counted from 0 on either side.
+    ///
+    /// # Errors
+    /// A strength out of its bounds.
+    fn flows(&self, asked: &Attack, duration: Time) -> Result<Vec<FlowSpec>, ExploreError> {
+        let (name, strength) = match self.source {
+            Source::Cbr(_) => ("rate_bps", asked.rate_bps),
+            Source::Batch(_) => ("connections", asked.connections.into()),
+        };
+        let (least, most) = (self.least.get(), self.most);
+        if !(least..=most).contains(&strength) {
+            return Err(ExploreError(format!("attack.{name} = {strength}: must be from {least} to {most}")));
+        }
+        Ok(match &self.source {
+            Source::Cbr(cbr) => cbr.datagrams(strength, duration),
+            Source::Batch(batch) => batch.transfers(strength, duration),
+        })
+    }
+}
+
+impl Cbr {
+    fn datagrams(&self, rate_bps: u64, duration: Time) -> Vec<FlowSpec> {
+        let packet = self.packet.get();
+        let gap_s = 8.0 * f64::from(packet) / rate_bps as f64;
+        let gap = Time(((f64::from(packet) * 8e9 / rate_bps as f64).round_ties_even() as u64).max(1));
         // A packet due at the end itself is not sent; rounding must not add it.
         let packets = (((duration.as_secs_f64() / gap_s) * 1e6).round_ties_even() / 1e6).ceil().max(1.0) as u64;
-        let renew = renew.min(packets).max(packets.div_ceil(MOST_FLOWS));
+        let renew = self.renew.map_or(packets, |renew| renew.get().min(packets)).max(packets.div_ceil(MOST_FLOWS));
         let flow = |number: u64| {
             let first = number * renew;
             let count = renew.min(packets - first);
+            let host = if self.renew_hosts { number as u32 } else { 0 };
             FlowSpec {
                 start: Time((first as f64 * gap_s * 1e9).round_ties_even() as u64),
-                size_bytes: count * u64::from(PACKET - HEADER),
-                src: number as u32,
-                dst: number as u32,
-                udp: Some((PACKET, gap)),
+                size_bytes: count * u64::from(packet.saturating_sub(HEADER)),
+                src: host,
+                dst: host,
+                udp: Some((packet, gap)),
                 ..FlowSpec::default()
             }
         };
         (0..packets.div_ceil(renew)).map(flow).collect()
     }
+}
 
-    fn transfers(&self, duration: Time) -> Vec<FlowSpec> {
-        let (whole, parts) = (SPLIT_BYTES, u64::from(self.connections));
-        let times = (SPLIT_FIRST_NS..duration.0).step_by(SPLIT_EVERY_NS as usize);
+impl Batch {
+    fn transfers(&self, connections: u64, duration: Time) -> Vec<FlowSpec> {
+        let (whole, parts) = (self.size, connections);
+        // Not step_by: a step is a usize, and 10 s in ns do not fit into that of WebAssembly.
+        let next = |at: &u64| self.every_ns.and_then(|every| at.checked_add(every.get()));
+        let times = std::iter::successors(Some(self.start_ns), next).take_while(|&at| at < duration.0);
         let part = |start: u64| {
             (0..parts).map(move |part| FlowSpec {
                 start: Time(start),
@@ -67,9 +124,22 @@ impl Attack {
 
 /// Adds the flows of an attack to those that were drawn, each at its time; `together`: hosts of both sides are numbered
 /// together.
-pub(crate) fn join(drawn: &mut Drawn, attack: &Attack, duration: Time, together: bool) {
+///
+/// # Errors
+/// An attack that is not `offered`, or a strength out of its bounds.
+pub(crate) fn join(
+    drawn: &mut Drawn,
+    attack: &Attack,
+    offered: &[Offered],
+    duration: Time,
+    together: bool,
+) -> Result<(), ExploreError> {
     let first = drawn.probes.len();
-    let mut added = attack.flows(duration);
+    let row = offered.iter().find(|row| row.id == attack.kind).ok_or_else(|| {
+        let known: Vec<_> = offered.iter().map(|row| row.id.as_str()).collect();
+        ExploreError(format!("attack.kind = {}: must be one of {}", attack.kind, known.join(", ")))
+    })?;
+    let mut added = row.flows(attack, duration)?;
     let [lefts, rights] = sides(&added);
     let [mut left, mut right] = sides(&drawn.list.flows[if together { 0 } else { first }..]);
     if together {
@@ -89,6 +159,7 @@ pub(crate) fn join(drawn: &mut Drawn, attack: &Attack, duration: Time, together:
         flow.dst += right;
     }
     drawn.insert(added);
+    Ok(())
 }
 
 /// Hosts on the left and on the right of some flows: the largest number and one.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use settings::{FlowList, Settings};
 
+use crate::attack::Offered;
 use crate::document::Document;
 use crate::drawn::Drawn;
 use crate::error::ExploreError;
@@ -37,6 +38,7 @@ pub struct Captured {
     pub(crate) run: Run,
     reverse_same: bool,
     ping_interval_s: f64,
+    attacks: Vec<Offered>,
 }
 
 impl Captured {
@@ -64,7 +66,8 @@ impl Captured {
         )?;
         let replay = Replay::of(reading, Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers() })?;
         let reverse_same = template.reverse_discipline == "same";
-        Ok(Captured { name: name.to_owned(), replay, run, reverse_same, ping_interval_s: template.ping_interval_s })
+        let (ping_interval_s, attacks) = (template.ping_interval_s, template.attacks);
+        Ok(Captured { name: name.to_owned(), replay, run, reverse_same, ping_interval_s, attacks })
     }
 
     /// Rates that its busiest seconds need, rounded up to two digits, bit/s.
@@ -116,7 +119,8 @@ impl Captured {
         let unknown =
             Unknown { left_out_share: self.replay.left_out_share(), udp_share: udp.doubtful(), udp_text: udp.text() };
         let of = Of { command: "whatif", span_s: list.span_s, offering: Offering::All, unknown: Some(unknown) };
-        prepared(run, Drawn::of(flows, probes, Some(capture)), probed.alone, request, self.reverse_same, of)
+        let drawn = Drawn::of(flows, probes, Some(capture));
+        prepared(run, drawn, probed.alone, request, &self.attacks, self.reverse_same, of)
     }
 }
 

@@ -6,6 +6,8 @@ use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use settings::FlowColumns;
 
+use crate::attack::Offered;
+
 /// A scenario with its flows drawn.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +39,6 @@ pub struct Document {
     pub groups: Vec<Option<String>>,
     /// A single ping.
     pub alone: Option<FlowColumns>,
-    /// What the page may add; for the page only.
-    #[serde(rename = "attacks")]
-    pub _attacks: IgnoredAny,
+    /// Attacks that a request may add.
+    pub attacks: Vec<Offered>,
 }

@@ -19,4 +19,4 @@ mod workload;
 
 pub use engine::{Engine, advise};
 pub use error::ExploreError;
-pub use request::{Attack, AttackKind, Discipline, Inside, LinkRequest, Request};
+pub use request::{Attack, Discipline, Inside, LinkRequest, Request};

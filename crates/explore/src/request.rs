@@ -60,24 +60,12 @@ pub struct Discipline {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attack {
-    /// How.
-    pub kind: AttackKind,
+    /// Id of a row of the registry of attacks.
+    pub kind: String,
     /// Of UDP on the wire, bit/s; of no effect on a split transfer.
     pub rate_bps: u64,
     /// Over which a transfer is split; of no effect on UDP.
     pub connections: u32,
-}
-
-/// The attacks of docs/how-to/gaming.md.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum AttackKind {
-    /// UDP at a constant rate, evenly spaced.
-    Spaced,
-    /// A transfer over several connections.
-    Split,
-    /// UDP that goes on from another address every ten packets.
-    NewAddresses,
 }
 
 /// Part of a run that is shown packet by packet.
@@ -117,16 +105,6 @@ impl Request {
         }
         if let Some(rtt) = link.rtt_s.filter(|rtt| !RTTS_S.contains(rtt)) {
             return Err(ExploreError(format!("link.rtt_s = {rtt}: must be from 0.0001 to 10")));
-        }
-        if let Some(attack) = &self.attack {
-            if !(1_000..=100_000_000_000).contains(&attack.rate_bps) {
-                let bps = attack.rate_bps;
-                return Err(ExploreError(format!("attack.rate_bps = {bps}: must be from 1 kbit/s to 100 Gbit/s")));
-            }
-            if !(1..=256).contains(&attack.connections) {
-                let count = attack.connections;
-                return Err(ExploreError(format!("attack.connections = {count}: must be from 1 to 256")));
-            }
         }
         if let Some(inside) = self.inside {
             let ascends = inside.from_s >= 0.0 && inside.to_s > inside.from_s && inside.to_s <= 1e6;

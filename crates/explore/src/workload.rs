@@ -5,7 +5,7 @@ use netsim::{FlowSpec, Run};
 use settings::Settings;
 use units::{BitRate, Time};
 
-use crate::attack;
+use crate::attack::{self, Offered};
 use crate::document::Document;
 use crate::drawn::Drawn;
 use crate::error::ExploreError;
@@ -49,6 +49,7 @@ pub struct Preset {
     pub(crate) reverse_same: bool,
     pub(crate) groups: Vec<Option<String>>,
     pub(crate) alone: Option<FlowSpec>,
+    attacks: Vec<Offered>,
 }
 
 impl Preset {
@@ -65,8 +66,8 @@ impl Preset {
         let drawn = Drawn::of(document.flows.list()?, document.probes, None);
         let alone = document.alone.map(|alone| alone.list()).transpose()?.and_then(|list| list.flows.first().copied());
         let reverse_same = document.reverse_discipline == "same";
-        let groups = document.groups;
-        Ok(Preset { name: document.name, title: document.title, run, drawn, reverse_same, groups, alone })
+        let (name, title, groups, attacks) = (document.name, document.title, document.groups, document.attacks);
+        Ok(Preset { name, title, run, drawn, reverse_same, groups, alone, attacks })
     }
 
     /// Round-trip time of flows that have none of their own, and the part of it that no slider changes, s.
@@ -91,7 +92,7 @@ impl Preset {
             self.alone.map(|alone| FlowSpec { rtt: drawn.list.flows.first().and_then(|ping| ping.rtt), ..alone });
         let of =
             Of { command: "compare", span_s: run.duration.as_secs_f64(), offering: Offering::Begun, unknown: None };
-        prepared(run, drawn, alone, request, self.reverse_same, of)
+        prepared(run, drawn, alone, request, &self.attacks, self.reverse_same, of)
     }
 
     fn set_rtt(&self, run: &mut Run, drawn: &mut Drawn, rtt_s: f64) -> Result<(), ExploreError> {
@@ -121,6 +122,7 @@ pub(crate) fn prepared(
     mut drawn: Drawn,
     alone: Option<FlowSpec>,
     request: &Request,
+    attacks: &[Offered],
     reverse_same: bool,
     of: Of,
 ) -> Result<Prepared, ExploreError> {
@@ -133,7 +135,7 @@ pub(crate) fn prepared(
         run.seed = seed;
     }
     if let Some(attack) = &request.attack {
-        attack::join(&mut drawn, attack, run.duration, run.network.symmetric);
+        attack::join(&mut drawn, attack, attacks, run.duration, run.network.symmetric)?;
     }
     let first = drawn.probes.len();
     let classes: Vec<u32> = drawn.list.classes.iter().skip(first).map(|&class| class.into()).collect();

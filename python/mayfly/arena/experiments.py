@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mayfly.arena import figures
+from mayfly.scenario.attacks import ATTACKS, Attack, Board
 from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import CONTROLS
 from mayfly.simulate.run import RunResult
@@ -125,9 +126,9 @@ def _controls(
     return Experiment(name, says, "wired", fields | {"duration": "60s"}, figures.controls, quick_s)
 
 
-def _attack(name: str, says: str, scenario: str, quick_s: float = 60.0, **fields: Any) -> Experiment:
-    own = {key.replace("__", "."): value for key, value in fields.items()}
-    return Experiment(name, says, scenario, LINUX | own, figures.attack, quick_s)
+def _attack(attack: Attack, board: Board) -> Experiment:
+    fields = {f"workload.{name}": value for name, value in attack.workload(board.changed).items()}
+    return Experiment(attack.id, board.says, attack.scenario, LINUX | fields, figures.attack, board.quick_s)
 
 
 CELL = {"lfq": "lfq(medium=cell)"}
@@ -151,12 +152,6 @@ _N = {
     "sample_interval": 0,
     "duration": "20s",
 }
-
-_SPACED = {"rate": "5mbit", "packet": 1500, "users": 1, "group": "attacker"}
-_KEPT = {**_SPACED, "renew": 80, "renew_hosts": True}
-_ONCE = {"rate": "3mbit", "packet": 428, "flows": 3, "users": 1, "spread": 0.1, "renew": 2, "renew_hosts": True}
-_ONCE["group"] = "attacker"
-_SPLIT = {"size": "5MB", "flows": 16, "start": "10s", "every": "60s", "users": 1, "group": "attacker"}
 
 _RTTS = [{"flows": 6, "users": 6, "rtt_min": "10ms", "rtt_max": "200ms", "spread": "1s", "group": "bulk"}]
 _BOTH = [
@@ -188,44 +183,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         1500,
     ),
     _stream("video-own", "the same from a user of its own: no transfer has its pair of hosts", 500_000, 1500, users=1),
-    _attack(
-        "spaced",
-        "evenly spaced UDP at half the link against long and short transfers",
-        "gaming-spaced",
-        workload__cbr=[_SPACED],
-    ),
-    _attack(
-        "new-ports",
-        "the same with another port every ten packets",
-        "gaming-spaced",
-        workload__cbr=[{**_SPACED, "renew": 10}],
-    ),
-    _attack("new-addresses", "the same with other addresses every ten packets", "gaming-new-addresses"),
-    _attack(
-        "kept-addresses",
-        "the same with other addresses every 80 packets, 0.2 s: each is kept for longer than the probation of lfq",
-        "gaming-new-addresses",
-        workload__cbr=[_KEPT],
-    ),
-    _attack(
-        "address-flood",
-        "UDP of 9 Mbit/s from other addresses every two packets, 1,300 a second: the worst that a search found for lfq",
-        "gaming-new-addresses",
-        workload__cbr=[_ONCE],
-    ),
-    _attack(
-        "split",
-        "5 MB a minute over 16 connections against long and short transfers",
-        "gaming-split",
-        130.0,
-        workload__batch=[_SPLIT],
-    ),
-    _attack(
-        "overload",
-        "short transfers that offer 1.1 times the link, beside three long ones",
-        "gaming-overload",
-        workload__load="11mbit",
-    ),
+    *(_attack(attack, attack.board) for attack in ATTACKS if attack.board is not None),
     Experiment(
         "mixed-rtt",
         "six endless transfers of six users, round-trip times of 10 to 200 ms, 20 Mbit/s",

@@ -6,6 +6,7 @@ from typing import Any
 
 from mayfly.arena.rows import ROWS, Row
 from mayfly.arena.verdicts import Place, badness
+from mayfly.scenario.attacks import ATTACKS
 
 RIVALS = "rivals"
 """Of `Goal.beside`: the best of all others."""
@@ -42,7 +43,7 @@ _JITTER = (
     "which differs by some 0.4 ms from one to the next; no queue that finishes its packets is below that"
 )
 
-_ATTACKS = ("spaced", "new-ports", "new-addresses", "kept-addresses", "address-flood", "split")
+_ATTACKS = tuple(attack.id for attack in ATTACKS if attack.board is not None and attack.joins)
 
 GOALS: tuple[Goal, ...] = (
     *(Goal(f"{attack}:attacker", 1.25) for attack in _ATTACKS),

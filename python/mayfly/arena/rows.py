@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mayfly.arena.experiments import TITLES
+from mayfly.scenario.attacks import ATTACKS, Attack, Board
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,18 @@ def _cell(experiment: str, words: str) -> list[Row]:
     ]  # fmt: skip
 
 
-def _attack(experiment: str, words: str) -> list[Row]:
-    slow = f"{words}: slowdown of short transfers, 95 %"
+def _attack(attack: Attack, board: Board) -> list[Row]:
+    id, words = attack.id, board.words
+    if not attack.joins:
+        return [
+            Row(f"{id}:short", f"{words}: their slowdown, median", id, "slowdown_p50", "times", tie=0.05),
+            Row(f"{id}:stall", f"{words}: longest stall of long ones", id, "stall_s", "s", tie=0.2),
+            Row(f"{id}:long", f"{words}: fair share left to long ones", id, "long", "times", "higher", 0.05),
+        ]
     return [
-        Row(f"{experiment}:attacker", f"{words}: attacker's fair shares", experiment, "attacker", "times", "one", 0.05),
-        Row(f"{experiment}:short", slow, experiment, "slowdown_p95", "times", tie=0.05),
-        Row(f"{experiment}:stall", f"{words}: longest stall of long transfers", experiment, "stall_s", "s", tie=0.2),
+        Row(f"{id}:attacker", f"{words}: attacker's fair shares", id, "attacker", "times", "one", 0.05),
+        Row(f"{id}:short", f"{words}: slowdown of short transfers, 95 %", id, "slowdown_p95", "times", tie=0.05),
+        Row(f"{id}:stall", f"{words}: longest stall of long transfers", id, "stall_s", "s", tie=0.2),
     ]
 
 
@@ -109,17 +116,7 @@ ROWS: tuple[Row, ...] = (
     Row("video-own:loss", "stream of 500 kbit/s, a user of its own: loss", "video-own", "loss", "share", tie=0.001),
     Row("video-own:wait", "stream of 500 kbit/s, a user of its own: wait, 99 %",
         "video-own", "wait_p99_s", "s", tie=0.001),
-    *_attack("spaced", "spaced sender"),
-    *_attack("new-ports", "spaced sender, new ports"),
-    *_attack("new-addresses", "spaced sender, new addresses"),
-    *_attack("kept-addresses", "spaced sender, addresses kept for 0.2 s"),
-    *_attack("address-flood", "flood of new addresses"),
-    *_attack("split", "transfer split in 16"),
-    Row("overload:short", "short ones in overload: their slowdown, median", "overload", "slowdown_p50", "times",
-        tie=0.05),
-    Row("overload:stall", "short ones in overload: longest stall of long ones", "overload", "stall_s", "s", tie=0.2),
-    Row("overload:long", "short ones in overload: fair share left to long ones", "overload", "long", "times",
-        "higher", 0.05),
+    *(row for attack in ATTACKS if attack.board is not None for row in _attack(attack, attack.board)),
     Row("mixed-rtt:least", "RTTs of 10 to 200 ms: least goodput over the mean", "mixed-rtt", "least", "share",
         "higher", 0.02),
     Row("mixed-rtt:total", "RTTs of 10 to 200 ms: goodput of all", "mixed-rtt", "total_mbps", "Mbit/s", "higher"),

@@ -7,11 +7,12 @@ import typer
 
 from mayfly.cli.options import AsJson, Assets, Disciplines, Duration, Quiet, Replications, Seed, changes
 from mayfly.cli.session import Session
+from mayfly.scenario.attacks import PARTS
 
 
 def gaming(
     parts: Annotated[
-        list[str] | None, typer.Argument(metavar="PART", help="spaced, split, overload; all when absent")
+        list[str] | None, typer.Argument(metavar="PART", help=f"{', '.join(PARTS)}; all when absent")
     ] = None,
     disciplines: Disciplines = "all",
     duration: Duration = None,

@@ -12,6 +12,7 @@ from typing import Any
 from mayfly.discipline_registry import SHORTLIST, disciplines, where_text
 from mayfly.errors import MayflyError
 from mayfly.explore import PRESETS_FOLDER
+from mayfly.scenario.attacks import ATTACKS, Attack
 from mayfly.scenario.network import Network
 from mayfly.scenario.scenario import READY, load_scenario
 
@@ -50,43 +51,6 @@ TERMS = (
     "Workload",
 )
 """Entries of docs/glossary.md that the page explains."""
-
-ATTACKS: tuple[dict[str, str], ...] = (
-    {
-        "id": "spaced",
-        "title": "Spaced sender",
-        "summary": "UDP at a constant rate, one packet at a time: when one arrives the last has often left, so that "
-        "the flow looks new every time.",
-        "page": "how-to/gaming",
-        "of": "rate_bps",
-        "source": "cbr",
-        "section": '[[workload.cbr]]\nrate = "{rate}"\nusers = 1\ngroup = "attacker"\n',
-        "value": '{rate = "{rate}", users = 1, group = "attacker"}',
-    },
-    {
-        "id": "split",
-        "title": "Split transfer",
-        "summary": "5 MB every ten seconds, split evenly over several connections between the same two hosts.",
-        "page": "how-to/gaming",
-        "of": "connections",
-        "source": "batch",
-        "section": '[[workload.batch]]\nsize = "5MB"\nflows = {connections}\nstart = "2s"\nevery = "10s"\nusers = 1\n'
-        'group = "attacker"\n',
-        "value": '{size = "5MB", flows = {connections}, start = "2s", every = "10s", users = 1, group = "attacker"}',
-    },
-    {
-        "id": "new-addresses",
-        "title": "New addresses",
-        "summary": "UDP at a constant rate that goes on from another address every ten packets, so that it is always a "
-        "new user.",
-        "page": "how-to/gaming",
-        "of": "rate_bps",
-        "source": "cbr",
-        "section": '[[workload.cbr]]\nrate = "{rate}"\nrenew = 10\nrenew_hosts = true\nusers = 1\ngroup = "attacker"\n',
-        "value": '{rate = "{rate}", renew = 10, renew_hosts = true, users = 1, group = "attacker"}',
-    },
-)
-"""The attacks of docs/how-to/gaming.md: which field of a request an attack heeds, and what makes it in a scenario."""
 
 COMMANDS = {
     "compare": "mayfly compare {scenario} --disciplines '{disciplines}' --set network.rate={rate} "
@@ -142,7 +106,7 @@ def catalogue() -> dict[str, Any]:
         "version": version("mayfly"),
         "disciplines": [_discipline(row) for row in disciplines() if row["id"] not in _WITHOUT],
         "presets": [_preset(name) for name in PRESETS],
-        "attacks": list(ATTACKS),
+        "attacks": [_attack(attack) for attack in ATTACKS if attack.page is not None],
         "glossary": glossary(),
         "commands": COMMANDS,
     }
@@ -169,6 +133,21 @@ def _discipline(row: Any) -> dict[str, Any]:
             for param in row["params"]
         ],
         "shortlist": row["id"] in SHORTLIST,
+    }
+
+
+def _attack(attack: Attack) -> dict[str, str]:
+    """An attack: which field of a request is its strength, and its source as lines whose strength the page fills in."""
+    given = attack.page or {}, attack.strength.template
+    return {
+        "id": attack.id,
+        "title": attack.title,
+        "summary": attack.summary,
+        "page": "how-to/gaming",
+        "of": attack.strength.asked,
+        "source": attack.source,
+        "section": attack.section(*given),
+        "value": f"{{{', '.join(attack.lines(*given))}}}",
     }
 
 

@@ -21,12 +21,17 @@ from mayfly import _native
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.explore import CATALOGUE, PRESETS_FOLDER, TEMPLATE
-from mayfly.explore.catalogue import ATTACKED, PRESETS, catalogue
+from mayfly.explore.catalogue import PRESETS, catalogue
+from mayfly.scenario.attacks import ATTACKS, Attack
 from mayfly.scenario.scenario import READY, Scenario, load_scenario
 from mayfly.simulate import columns
 from mayfly.simulate.run import native_run, workload
 from mayfly.text.folder import filled
 from mayfly.workload.lists import flow_list
+from mayfly.workload.sources.batch import BatchSection
+from mayfly.workload.sources.cbr import CbrSection
+from mayfly.workload.sources.common import bytes_of
+from mayfly.workload.sources.registry import SOURCES
 from mayfly.workload.stages import NONE
 
 FRAME = "whatif"
@@ -93,8 +98,27 @@ def _document(scenario: Scenario, flows: pl.DataFrame, kind: str) -> dict[str, A
         "flows": _listed(given.columns),
         "groups": columns.group_classes(given.flows)[0],
         "alone": None if given.alone is None else _listed(given.alone),
-        "attacks": {"group": "attacker"} if scenario.name in ATTACKED else None,
+        "attacks": [_offered(attack, scenario.tcp.mss) for attack in ATTACKS if attack.page is not None],
     }
+
+
+def _offered(attack: Attack, mss: int) -> dict[str, Any]:
+    """An attack as the engine draws it: without its strength, which a request has, and without the user that it is."""
+    source = SOURCES[attack.source].model_validate({**attack.fields, **(attack.page or {})})
+    known = {attack.strength.field, "users", "group"}
+    drawn: dict[str, Any] = {}
+    if isinstance(source, CbrSection):
+        known |= {"packet", "renew", "renew_hosts"}
+        drawn |= {"packet": source.packet, "renew": source.renew, "renew_hosts": source.renew_hosts}
+    elif isinstance(source, BatchSection):
+        known |= {"size", "start", "every"}
+        every_ns = None if source.every is None else round(1e9 * source.every)
+        drawn |= {"size": bytes_of(source.size, mss), "start_ns": round(1e9 * source.start), "every_ns": every_ns}
+    if others := source.model_fields_set - known:
+        field = f"{attack.source}.{min(others)}"
+        raise MayflyError(f"attack {attack.id}: {field}: must be left out: the page cannot draw it")
+    strength = attack.strength
+    return {"id": attack.id, "least": strength.least, "most": strength.most, "source": {attack.source: drawn}}
 
 
 def _refuse_other_networks(scenario: Scenario) -> None:

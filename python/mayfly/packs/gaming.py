@@ -5,7 +5,7 @@ transfer split over many connections, and short transfers that offer more than t
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from mayfly.comparison.comparison import SCHEMA, Comparison, compare
 from mayfly.errors import MayflyError
 from mayfly.metrics import batch_response
 from mayfly.packs.files import progress_of, write_pack
+from mayfly.scenario.attacks import ATTACKS, PARTS, Attack, attack
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress
@@ -23,10 +24,6 @@ from mayfly.tables import Column, Table
 
 if TYPE_CHECKING:
     from mayfly.show.table import Table as ShownTable
-
-SPLITS = (1, 2, 4, 8, 16, 32, 64)
-"""Connections one transfer is split over."""
-
 
 GAMING = Table(
     "gaming",
@@ -72,30 +69,8 @@ GAMING = Table(
 )
 
 
-@dataclass(frozen=True)
-class Part:
-    """One attack.
-
-    Parameters
-    ----------
-    id : str
-        Name on the command line.
-    title : str
-        Heading of its table.
-    group : str
-        Group of the flows that attack.
-    """
-
-    id: str
-    title: str
-    group: str
-
-
-PARTS = (
-    Part("spaced", "A sender who spaces its packets so that it always looks new", "attacker"),
-    Part("split", "One transfer split over several connections", "attacker"),
-    Part("overload", "Short transfers that offer more than the link carries", "flood"),
-)
+RUN = tuple((row, row.cases) for row in ATTACKS if row.cases is not None)
+"""The attacks of the pack, and their cases."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +81,8 @@ class Case:
     ----------
     id : str
         Such as ``spaced-50``.
-    part : Part
-        Where it belongs.
+    part : Attack
+        The attack that its part is named after.
     label : str
         Head of its column.
     scenario : Scenario
@@ -115,21 +90,9 @@ class Case:
     """
 
     id: str
-    part: Part
+    part: Attack
     label: str
     scenario: Scenario
-
-
-def _spaced(percent: int, renew: int | None, workload: dict[str, Any]) -> None:
-    workload["cbr"][0] |= {"rate": f"{percent / 10}mbit", "renew": renew}
-
-
-def _split(flows: int, workload: dict[str, Any]) -> None:
-    workload["batch"][0] |= {"flows": flows}
-
-
-def _overload(percent: int, workload: dict[str, Any]) -> None:
-    workload["load"] = f"{percent / 10}mbit"
 
 
 def cases(parts: Sequence[str] | None = None, **overrides: Any) -> list[Case]:
@@ -138,7 +101,7 @@ def cases(parts: Sequence[str] | None = None, **overrides: Any) -> list[Case]:
     Parameters
     ----------
     parts : sequence of str, optional
-        Ids of `PARTS`; all when not given.
+        Ids of `mayfly.scenario.attacks.PARTS`; all when not given.
     **overrides
         Top-level scenario fields, such as ``duration``, for all of them.
 
@@ -157,31 +120,19 @@ def cases(parts: Sequence[str] | None = None, **overrides: Any) -> list[Case]:
     >>> [case.label for case in cases(["overload"])]
     ['80 %', '110 %', '150 %']
     """
-    known = {part.id: part for part in PARTS}
     for name in parts or ():
-        if name not in known:
-            raise MayflyError(f"part = {name!r}: must be one of {', '.join(known)}")
-    variations: dict[str, list[tuple[str, str, Callable[[dict[str, Any]], None]]]] = {
-        "spaced": [
-            *((f"spaced-{percent}", f"{percent} %", partial(_spaced, percent, None)) for percent in (20, 50, 70, 90)),
-            *(
-                (f"spaced-{percent}-renewed", f"{percent} %, new port every 10 packets", partial(_spaced, percent, 10))
-                for percent in (50, 90)
-            ),
-        ],
-        "split": [(f"split-{flows}", str(flows), partial(_split, flows)) for flows in SPLITS],
-        "overload": [
-            (f"overload-{percent}", f"{percent} %", partial(_overload, percent)) for percent in (80, 110, 150)
-        ],
-    }
+        if name not in PARTS:
+            raise MayflyError(f"part = {name!r}: must be one of {', '.join(PARTS)}")
     found = []
-    for part in PARTS:
+    for row, own in RUN:
+        part = attack(own.part) if isinstance(own.part, str) else row
         if parts and part.id not in parts:
             continue
-        base = load_scenario(f"gaming-{part.id}")
-        for name, label, change in variations[part.id]:
-            workload = base.workload.model_dump(mode="json", exclude_unset=True)
-            change(workload)
+        base = load_scenario(row.scenario)
+        for strength in own.strengths:
+            changed = row.workload({row.strength.field: row.strength.value(strength)})
+            workload = base.workload.model_dump(mode="json", exclude_unset=True) | changed
+            name, label = own.case.format(strength), own.label.format(strength)
             found.append(Case(name, part, label, base.override(name=name, workload=workload, **overrides)))
     return found
 
@@ -251,7 +202,7 @@ def gaming(
     disciplines : str or sequence of str
         Such as ``"fifo,efd"``; the whole registry when not given.
     parts : sequence of str, optional
-        Attacks: ``spaced``, ``split``, ``overload``; all when not given.
+        Ids of `mayfly.scenario.attacks.PARTS`: ``spaced``, ``split``, ``overload``; all when not given.
     duration : str or float, optional
         End of each run; the scenarios' own, about 300 s, when not given.
     seed, replications : int, optional
@@ -302,7 +253,7 @@ def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
     for row in found.summary["disciplines"]:
         own = found.records.filter(discipline=row["label"])
         for group in row["groups"]:
-            batches = case.part.id == "split" and group["group"] == case.part.group
+            batches = case.part.source == "batch" and group["group"] == case.part.group
             split = dict.fromkeys(("response_s", "complete", "batches"))
             if batches:
                 split = dict(zip(split, batch_response(own, case.part.group), strict=True))
@@ -348,9 +299,10 @@ def overview(table: pl.DataFrame) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        ``id``, ``family``, ``label``; the attacker's goodput over its fair share: ``spaced`` (largest over the rates,
-        at ``spaced_at``), ``renewed`` (the same with new ports, at ``renewed_at``) and ``split`` (largest over the
-        numbers of connections, at ``split_at``), ``split_gain`` (that over the one with a single connection);
+        ``id``, ``family``, ``label``; the attacker's goodput over its fair share, for the ``key`` of each attack that
+        has one: ``spaced`` (largest over the rates, at ``spaced_at``), ``renewed`` (the same with new ports, at
+        ``renewed_at``) and ``split`` (largest over the numbers of connections, at ``split_at``); ``split_gain`` (that
+        over the one with a single connection);
         ``short_p50, short_p95, short_p99``, slowdown of the short transfers in the case without new ports where it is
         worst, at ``short_at``; ``long``, goodput of the long transfers over their fair share in the mild overload;
         ``stall_s``, their longest time without progress there, and ``stall_attacked_s`` in the other cases without new
@@ -360,12 +312,12 @@ def overview(table: pl.DataFrame) -> list[dict[str, Any]]:
     for (label,), own in table.partition_by("discipline", as_dict=True, maintain_order=True).items():
         first = own.row(0, named=True)
         attacker = own.filter(group="attacker")
-        renews = pl.col("case").str.ends_with("-renewed")
-        spaced, renewed = (_largest(attacker.filter(rule, part="spaced")) for rule in (~renews, renews))
-        split = _largest(attacker.filter(part="split"))
+        worst_cases = {
+            cases.key: _largest(attacker.filter(pl.col("case").is_in(row.case_ids))) for row, cases in RUN if cases.key
+        }
+        split = worst_cases["split"]
         single = _value(attacker.filter(case="split-1"), "ratio")
-        # Nothing here resists new ports: with them every victim would look the same.
-        victims = own.filter(pl.col("part") != "overload", ~renews)
+        victims = own.filter(pl.col("case").is_in(_RESISTED))
         short = victims.filter(group="short", with_transfers=True)
         worst = short.sort("p99", "p95", "p50", descending=True, nulls_last=False).head(1)
         flooded = own.filter(case="overload-110", group="long")
@@ -374,12 +326,11 @@ def overview(table: pl.DataFrame) -> list[dict[str, Any]]:
                 "id": first["id"],
                 "family": first["family"],
                 "label": label,
-                "spaced": spaced.get("ratio"),
-                "spaced_at": spaced.get("label"),
-                "renewed": renewed.get("ratio"),
-                "renewed_at": renewed.get("label"),
-                "split": split.get("ratio"),
-                "split_at": split.get("label"),
+                **{
+                    key + end: case.get(column)
+                    for key, case in worst_cases.items()
+                    for end, column in (("", "ratio"), ("_at", "label"))
+                },
                 "split_gain": split["ratio"] / single if split and single else None,
                 **{f"short_{name}": _value(worst, name) for name in ("p50", "p95", "p99")},
                 "short_at": _value(worst, "case"),
@@ -389,6 +340,10 @@ def overview(table: pl.DataFrame) -> list[dict[str, Any]]:
             }
         )
     return rows
+
+
+_RESISTED = [case for row, _ in RUN if row.joins and not row.renews for case in row.case_ids]
+"""Cases whose victims are compared: nothing here resists new ports, with them every victim would look the same."""
 
 
 def _largest(rows: pl.DataFrame) -> dict[str, Any]:

@@ -5,9 +5,10 @@ from textwrap import fill
 from typing import Any
 
 from mayfly.errors import MayflyError
-from mayfly.packs.gaming import PARTS, Gaming
+from mayfly.packs.gaming import Gaming
 from mayfly.packs.gaming_report import gaming_tables
 from mayfly.packs.gaming_verdicts import RULES
+from mayfly.scenario.attacks import PARTS
 from mayfly.show.table import markdown
 
 _BLOCK = re.compile(r"(<!-- pack: (\w+) -->\n).*?(<!-- pack end -->)", re.DOTALL)
@@ -76,9 +77,9 @@ def page_blocks(result: Gaming, variants: Gaming | None = None) -> dict[str, str
     """
     grids = gaming_tables(result)
     figures = []
-    for part in PARTS:
+    for id, part in PARTS.items():
         figures.append(f"### {part.title}")
-        figures += [f"**{grid.title}**\n\n{markdown(grid)}" for grid in grids[part.id]]
+        figures += [f"**{grid.title}**\n\n{markdown(grid)}" for grid in grids[id]]
     summary = result.summary
     blocks = {} if variants is None else {"variants": markdown(gaming_tables(variants)["overview"][0])}
     return blocks | {

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.sections.groups import HOLDS, by_family, percentiles, times
 from mayfly.packs.gaming_verdicts import leading_sentences
+from mayfly.scenario.attacks import ATTACKS, PARTS, Attack, attack
 from mayfly.show import page
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import MANY, Bar, Figure, Panel, axis, bar_panels, curve, figures_of, shown, values_of
@@ -30,37 +32,38 @@ def gaming_tables(result: "Gaming") -> dict[str, list[Table]]:
     dict of list of Table
         ``overview`` and the ids of the parts that ran; the first grid of a part is the attacker's share.
     """
-    from mayfly.packs.gaming import PARTS
-
     run = set(result.table["part"])
     return {"overview": [_overview(result.overview)]} | {
-        part.id: [
-            _measured(result, part.id, title, group, cell) for title, group, cell in _measures(part.id, part.group)
-        ]
-        for part in PARTS
-        if part.id in run
+        id: [_measured(result, id, title, group, cell) for title, group, cell in _measures(attack(id))]
+        for id in PARTS
+        if id in run
     }
 
 
-def _measures(part: str, attacker: str) -> list[tuple[str, str, Callable[[Mapping[str, Any]], Cell]]]:
+def _victims(row: Attack) -> str:
+    """Group of the short transfers."""
+    return "short" if row.joins else row.group
+
+
+def _measures(part: Attack) -> list[tuple[str, str, Callable[[Mapping[str, Any]], Cell]]]:
     """Title, group and cell of each table of a part."""
-    victims = "flood" if part == "overload" else "short"
+    attacker = part.group
     # The fair share of a flood of many users is nearly the whole link, so its ratio carries no information.
-    judged = None if part == "overload" else True
+    judged = True if part.joins else None
     measures = [
         (f"Goodput of the {attacker} over its fair share", attacker, lambda row: times(row["ratio"], judged)),
         ("Goodput of the long transfers over their fair share", "long", lambda row: times(row["ratio"], False)),
         ("Longest time a long transfer makes no progress", "long", lambda row: Cell(time_text(row["longest_stall_s"]))),
         (
             "Slowdown of the short transfers: 50 / 95 / 99 %",
-            victims,
+            _victims(part),
             lambda row: percentiles({name: row[name] for name in ("p50", "p95", "p99")}),
         ),
     ]
-    if part == "split":
+    if part.source == "batch":
         # The long transfers have the link to themselves for most of the run: their share over all of it says little.
         measures[1] = ("Response time of the split transfer", attacker, lambda row: Cell(_response(row)))
-    if part == "spaced":
+    if part.source == "cbr":
         measures.insert(1, ("Packets the attacker loses", attacker, lambda row: Cell(share_text(row["loss"]))))
     return measures
 
@@ -81,12 +84,14 @@ def _measured(result: "Gaming", part: str, title: str, group: str, cell: Callabl
     return Table(title, ("discipline", *heads), rows)
 
 
+def _taken(key: str, row: Mapping[str, Any]) -> Cell:
+    return times(row[key])
+
+
 def _overview(rows: Sequence[Mapping[str, Any]]) -> Table:
     by_label = {row["label"]: row for row in rows}
     columns: dict[str, Callable[[Mapping[str, Any]], Cell]] = {
-        "spaced\nsender": lambda row: times(row["spaced"]),
-        "spaced,\nnew ports": lambda row: times(row["renewed"]),
-        "split\ntransfer": lambda row: times(row["split"]),
+        **{row.cases.column: partial(_taken, row.cases.key) for row in ATTACKS if row.cases and row.cases.key},
         "gained\nby the\nsplit": lambda row: times(row["split_gain"], None),
         "long ones\nin\noverload": lambda row: times(row["long"], attacker=False),
         "their\nlongest\nstall": lambda row: Cell(time_text(row["stall_s"])),
@@ -126,12 +131,6 @@ def _titled(part: str, table: Table) -> Table:
     return table if part == "overview" else replace(table, title=f"{part}: {table.title[:1].lower()}{table.title[1:]}")
 
 
-_FOLDED = {
-    "spaced": "Tables: the spaced sender, at each rate",
-    "split": "Tables: the split transfer, by connections",
-    "overload": "Tables: overload, at each load",
-}
-
 _SHORTLIST = ("fifo", "fq_codel", "cake", "codel", "pie", "las", "efd", "lfq")
 """Disciplines that are drawn at first where there are many."""
 
@@ -149,9 +148,6 @@ def gaming_page(result: "Gaming") -> str:
     str
         HTML: who resists, in words, as bars and as a table; then each attack, its tables folded.
     """
-    from mayfly.packs.gaming import PARTS
-
-    titles = {part.id: part.title for part in PARTS}
     looks = styles([row["label"] for row in result.overview])
     tables = gaming_tables(result)
     [overview] = tables.pop("overview")
@@ -162,9 +158,9 @@ def gaming_page(result: "Gaming") -> str:
     for part, own in tables.items():
         figures = _curves(result, part, looks)
         drawn += figures
-        body.append(f"<h2>{escape(titles[part])}</h2>")
+        body.append(f"<h2>{escape(PARTS[part].title)}</h2>")
         body += [page.place_of(figure) for figure in figures]
-        body.append(page.folded(_FOLDED[part], "".join(html(table, level=3) for table in own)))
+        body.append(page.folded(f"Tables: {PARTS[part].tables}", "".join(html(table, level=3) for table in own)))
     legend = (
         f"Green: at most {HOLDS} fair shares for an attacker, at least {1 / HOLDS:.1f} left for a victim. Red: beyond."
     )
@@ -188,8 +184,11 @@ def gaming_page(result: "Gaming") -> str:
 def _bars(rows: Sequence[Mapping[str, Any]], looks: Mapping[str, Style]) -> Figure:
     """The overview as bars, one panel per attack that ran."""
     measures: list[tuple[str, str, float | None]] = [
-        ("spaced sender takes (fair shares)", "spaced", 1.0),
-        ("split transfer takes (fair shares)", "split", 1.0),
+        *(
+            (f"{row.title.lower()} takes (fair shares)", row.cases.key, 1.0)
+            for row in ATTACKS
+            if row.id in PARTS and row.cases and row.cases.key
+        ),
         ("overload leaves long ones (fair shares)", "long", 1.0),
         ("short ones under attack, slowdown p95", "short_p95", None),
     ]
@@ -218,23 +217,18 @@ def _bar_of(value: float | None) -> Bar:
 
 def _curves(result: "Gaming", part: str, looks: Mapping[str, Style]) -> list[Figure]:
     """What the attacker takes, or what the flood leaves, over the cases of a part; and the slowdown of the victims."""
-    shown_group = "long" if part == "overload" else "attacker"
-    victims = "flood" if part == "overload" else "short"
-    head = {
-        "spaced": ("The spaced sender over its rate", "rate of the sender, share of the link"),
-        "split": ("The split transfer over its connections", "connections of the transfer"),
-        "overload": ("What overload leaves the long transfers", "offered by the short transfers, share of the link"),
-    }[part]
+    row, head = attack(part), (PARTS[part].curve, PARTS[part].axis)
+    shown_group = row.group if row.joins else "long"
     takes = _over_cases(
         result, part, shown_group, "ratio", looks, head, "goodput (fair shares)", "Worst is far from 1, the fair share."
     )
     slow = (
-        f"Short transfers beside it: {part}" if part != "overload" else "Short transfers that are the overload",
+        f"Short transfers beside it: {part}" if row.joins else "Short transfers that are the overload",
         head[1],
     )
     hurts = _over_cases(
-        result, part, victims, "p95", looks, slow, "slowdown, p95", "95 % of them take at most so many times longer "
-        "than alone; where a point is missing, such a transfer never ended."
+        result, part, _victims(row), "p95", looks, slow, "slowdown, p95", "95 % of them take at most so many times "
+        "longer than alone; where a point is missing, such a transfer never ended."
     )  # fmt: skip
     return [figure for figure in (takes, hurts) if figure is not None]
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mayfly.comparison.sections.groups import HOLDS
+from mayfly.scenario.attacks import ATTACKS, Cases
 
 STALL_S = 5.0
 """Longest time without progress that a transfer may be left, in seconds."""
@@ -50,20 +51,15 @@ def most(value: float | None, bound: float | None) -> bool:
     return value is not None and bound is not None and value <= bound
 
 
+def _holds(cases: Cases) -> Rule:
+    """Whether the attacker gets at most `HOLDS` fair shares in each of the cases."""
+    return Rule(
+        cases.rule, f"at most {HOLDS} fair shares{cases.where}", lambda row: most(row[cases.key], HOLDS), (cases.key,)
+    )
+
+
 RULES = (
-    Rule(
-        "Hold a spaced sender",
-        f"at most {HOLDS} fair shares at any rate",
-        lambda row: most(row["spaced"], HOLDS),
-        ("spaced",),
-    ),
-    Rule(
-        "Hold it when it changes ports",
-        f"at most {HOLDS} fair shares",
-        lambda row: most(row["renewed"], HOLDS),
-        ("renewed",),
-    ),
-    Rule("Hold a split transfer", f"at most {HOLDS} fair shares", lambda row: most(row["split"], HOLDS), ("split",)),
+    *(_holds(attack.cases) for attack in ATTACKS if attack.cases is not None and attack.cases.key),
     Rule(
         "Keep long transfers going in overload",
         f"at least {1 / HOLDS:g} of their fair share and no stall above {STALL_S:g} s, at 1.1 times the link",
