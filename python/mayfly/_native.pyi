@@ -325,6 +325,52 @@ def read_shard(
 def read_capture(
     paths: Sequence[str], options: Mapping[str, object], look: Callable[[int, int, int], bool | None]
 ) -> tuple[Table, Table, Table, Table, str]: ...
+
+@final
+class CaptureReading:
+    """Captures, read as one, without tables."""
+
+    def __init__(
+        self,
+        name: str,
+        paths: Sequence[str],
+        options: Mapping[str, object],
+        look: Callable[[int, int, int], bool | None],
+    ) -> None: ...
+    def counts(self) -> str: ...
+    def connections(self) -> Table: ...
+
+@final
+class Replay:
+    """A capture, ready to be replayed in one form over any link."""
+
+    FORMS: Sequence[str]
+    def __init__(
+        self,
+        reading: CaptureReading,
+        form: str,
+        internal: Sequence[str] | None,
+        mss: int,
+        header_bytes: int,
+        tcp_only: bool = False,
+    ) -> None: ...
+    @property
+    def doubts(self) -> list[str]: ...
+    @property
+    def missing(self) -> list[str]: ...
+    @property
+    def lasted_s(self) -> float: ...
+    @property
+    def udp(self) -> tuple[float, float, float, float]: ...
+    @property
+    def left_out_share(self) -> float: ...
+    def flows(
+        self, down_bps: float, up_bps: float, rtt_s: float | None, scaled: bool
+    ) -> tuple[Table, list[str], float | None]: ...
+    def trains(self, down_bps: float, up_bps: float) -> Table: ...
+
+def closed_loop(begun_s: Floats, users: Integers, lasted_s: Floats) -> Table: ...
+def refuse_clock_jump(starts_s: Sequence[float], source: str, lasted_s: float, scaled: bool) -> None: ...
 def replay_flows(capture: bytes, asked: str) -> str: ...
 def estimate(
     method: str,

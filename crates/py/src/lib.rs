@@ -2,6 +2,7 @@
 
 mod applications;
 mod capture;
+mod captured;
 mod disciplines;
 mod endpoint;
 mod estimate;
@@ -85,6 +86,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiled::write_columns, module)?)?;
     module.add_function(wrap_pyfunction!(shards::split_capture, module)?)?;
     module.add_function(wrap_pyfunction!(shards::read_shard, module)?)?;
+    module.add_class::<captured::CaptureReading>()?;
+    module.add_class::<captured::Replay>()?;
+    module.add_function(wrap_pyfunction!(captured::closed_loop, module)?)?;
+    module.add_function(wrap_pyfunction!(captured::refuse_clock_jump, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from mayfly.errors import MayflyError
 from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import clock_jump_sentence as clock_jump_sentence
@@ -166,74 +165,6 @@ def opener_is_near(hosts: Iterable[str]) -> pl.Expr:
     inside = list(hosts)
     near = pl.col("opener").is_in(inside)
     return pl.when(near != pl.col("responder").is_in(inside)).then(near).otherwise(pl.lit(True))
-
-
-LONGEST_S = 2 * 365.25 * 86_400
-"""Longest span of a replay, that of a time in settings."""
-
-
-def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -> None:
-    """Refuse flows that span years, as those of two captures in one file do.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, n_columns)
-        Of a capture, or its connections: ``start_s``.
-    source : str
-        What the message calls it.
-    lasted_s : float
-        How long their packets came, s, where that is known.
-
-    Raises
-    ------
-    MayflyError
-        They span more than :data:`LONGEST_S`.
-    """
-    starts = flows["start_s"].drop_nulls().sort()
-    span_s = max(float(starts[-1] - starts[0]) if len(starts) else 0.0, lasted_s)
-    # What comes after the last start is as long again at most.
-    if 2 * span_s > LONGEST_S:
-        raise MayflyError(f"{_clock_jump(starts, source, span_s)}, or scale it with --load")
-
-
-LISTED_S = 1e9
-"""Latest start of a flow list."""
-
-
-def refuse_beyond_a_list(flows: pl.DataFrame, source: str) -> None:
-    """Refuse flows that span decades, which no flow list holds and no load scales.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, n_columns)
-        Of a capture, or its connections: ``start_s``.
-    source : str
-        What the message calls it.
-
-    Raises
-    ------
-    MayflyError
-        They span more than :data:`LISTED_S`.
-    """
-    starts = flows["start_s"].drop_nulls().sort()
-    span_s = float(starts[-1] - starts[0]) if len(starts) else 0.0
-    if span_s > LISTED_S:
-        raise MayflyError(_clock_jump(starts, source, span_s))
-
-
-def _clock_jump(starts: pl.Series, source: str, span_s: float) -> str:
-    """What is wrong with flows that span years, and where to cut them; ``starts`` are sorted."""
-    gaps = starts.diff().drop_nulls()
-    years = 365.25 * 86_400
-    without, cut = "", "cut it"
-    # All may begin together, and one of them have a packet years later.
-    if len(gaps) and (longest := gaps.arg_max()) is not None and gaps[longest] > 0:
-        without = f", {gaps[longest] / years:.1f} of them without any"
-        cut = f"cut it after {starts[longest]:,.0f} s"
-    return (
-        f"{source}: its flows span {span_s / years:.1f} years{without}: two captures in one file, or a clock that "
-        f"jumped; {cut} (editcap -A and -B)"
-    )
 
 
 def hosts_of(frame: pl.DataFrame) -> list[str]:

@@ -37,7 +37,7 @@ class UdpShare:
     at_443 : float
         Of ``other``, to or from port 443: perhaps QUIC whose first packets were not captured.
     calls : float
-        Of ``quic`` and ``other``, calls (:mod:`mayfly.workload.calls`), which do not slow down anywhere.
+        Of ``quic`` and ``other``, calls (``crates/replay/src/calls.rs``), which do not slow down anywhere.
     """
 
     quic: float = 0.0
