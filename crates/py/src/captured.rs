@@ -3,16 +3,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{ArrayRef, Float64Array, StringViewArray, new_null_array};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringViewArray, new_null_array,
+};
 use arrow_schema::{ArrowError, DataType};
-use capture::read_files;
+use capture::{Protocol, read_files};
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use replay::{Flow, Form, Networks, Options, Rates, Refused, Start, What, closed};
+use replay::{Exchange, Flow, Form, Networks, Options, Rates, Refused, Sent, Start, Transfer, What, closed};
 
 use crate::capture::{Onlooker, ReadOptions, Told};
-use crate::flow_data::{burst_column, script_column, table, whole, whole_or_null};
+use crate::flow_data::{batches, burst_column, script_column, table, whole, whole_or_null};
 use crate::table::{Table, as_json};
 
 fn failed(error: ArrowError) -> PyErr {
@@ -230,6 +234,75 @@ fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<
         columns.push(("call_packets", calls));
     }
     table(columns)
+}
+
+/// Rows of a table of connections: `udp`, `start_s`, `rtt_s`, and of each end `first_s`, `last_s`, `first_data_s`,
+/// `packets`, `wire_bytes` and `distinct_bytes`.
+fn exchanges(batch: &RecordBatch) -> PyResult<Vec<Exchange>> {
+    let column = |name: &str| {
+        batch.column_by_name(name).ok_or_else(|| PyTypeError::new_err(format!("column {name} is missing")))
+    };
+    let other = |name: &str| PyTypeError::new_err(format!("column {name}: must be another type"));
+    let times = |name: &str| column(name)?.as_primitive_opt::<Float64Type>().ok_or_else(|| other(name));
+    let counts = |name: &str| column(name)?.as_primitive_opt::<Int64Type>().ok_or_else(|| other(name));
+    let time = |array: &Float64Array, row: usize| array.is_valid(row).then(|| array.value(row));
+    let count = |array: &Int64Array, row: usize| u64::try_from(array.value(row)).ok().filter(|_| array.is_valid(row));
+    let udp = column("udp")?.as_boolean_opt().ok_or_else(|| other("udp"))?;
+    let (start_s, rtt_s) = (times("start_s")?, times("rtt_s")?);
+    let mut rows: Vec<Exchange> = (0..batch.num_rows())
+        .map(|row| Exchange {
+            protocol: if udp.value(row) { Protocol::Udp } else { Protocol::Tcp },
+            start_s: start_s.value(row),
+            rtt_s: time(rtt_s, row),
+            sent: [Sent::default(); 2],
+        })
+        .collect();
+    for (place, end) in ["opener", "responder"].into_iter().enumerate() {
+        let named = |name: &str| format!("{end}_{name}");
+        let [first_s, last_s, first_data_s] =
+            [times(&named("first_s"))?, times(&named("last_s"))?, times(&named("first_data_s"))?];
+        let [packets, wire_bytes, distinct_bytes] =
+            [counts(&named("packets"))?, counts(&named("wire_bytes"))?, counts(&named("distinct_bytes"))?];
+        for (row, exchange) in rows.iter_mut().enumerate() {
+            exchange.sent[place] = Sent {
+                first_s: time(first_s, row),
+                last_s: time(last_s, row),
+                first_data_s: time(first_data_s, row),
+                packets: count(packets, row).unwrap_or(0),
+                wire_bytes: count(wire_bytes, row).unwrap_or(0),
+                distinct_bytes: count(distinct_bytes, row).unwrap_or(0),
+            };
+        }
+    }
+    Ok(rows)
+}
+
+/// Transfers of a table of connections of TCP and UDP, those from openers first: the `row` of each, whether it is
+/// `from_opener`, and the columns of a flow list that do not depend on the near side.
+///
+/// # Errors
+/// `TypeError` for other columns.
+#[pyfunction]
+pub fn transfers(connections: &Bound<'_, PyAny>) -> PyResult<Table> {
+    let batches = batches(connections)?;
+    let mut rows = Vec::new();
+    for batch in &batches {
+        rows.extend(exchanges(batch)?);
+    }
+    let found = replay::transfers(&rows);
+    let times =
+        |of: fn(&Transfer) -> Option<f64>| -> ArrayRef { Arc::new(found.iter().map(of).collect::<Float64Array>()) };
+    let from_opener = found.iter().map(|one| Some(one.from_opener)).collect::<BooleanArray>();
+    table(vec![
+        ("row", whole(found.iter().map(|one| u64::from(one.connection)))),
+        ("from_opener", Arc::new(from_opener)),
+        ("start_s", times(|one| Some(one.start_s))),
+        ("size_bytes", whole(found.iter().map(|one| one.size_bytes))),
+        ("rtt_s", times(|one| one.rtt_s)),
+        ("packet_bytes", whole_or_null(found.iter().map(|one| one.udp.map(|(bytes, _)| u64::from(bytes))))),
+        ("rate_bps", times(|one| one.udp.map(|(_, rate_bps)| rate_bps))),
+    ])
+    .map_err(failed)
 }
 
 /// When flows start whose users wait for what they had before: `start_s`, since the end of stage `after` where there is one,

@@ -34,14 +34,18 @@ fn other(error: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(error.to_string())
 }
 
-/// The first column of a table that speaks the Arrow C data interface, in the parts that it has.
-fn column(table: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+/// A table that speaks the Arrow C data interface, in the parts that it has.
+pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the capsule holds such a stream, which nobody else takes")]
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
-    let batches = reader.map_err(other)?.collect::<Result<Vec<_>, _>>().map_err(other)?;
-    batches.iter().map(|batch| batch.columns().first().cloned().ok_or_else(|| other("no column"))).collect()
+    reader.map_err(other)?.collect::<Result<Vec<_>, _>>().map_err(other)
+}
+
+/// The first column of such a table.
+fn column(table: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+    batches(table)?.iter().map(|batch| batch.columns().first().cloned().ok_or_else(|| other("no column"))).collect()
 }
 
 /// Texts of a column, none where it is null.

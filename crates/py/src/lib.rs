@@ -89,6 +89,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<captured::CaptureReading>()?;
     module.add_class::<captured::Replay>()?;
     module.add_function(wrap_pyfunction!(captured::closed_loop, module)?)?;
+    module.add_function(wrap_pyfunction!(captured::transfers, module)?)?;
     module.add_function(wrap_pyfunction!(captured::refuse_clock_jump, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;

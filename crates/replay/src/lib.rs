@@ -47,4 +47,5 @@ pub use refused::Refused;
 pub use replay::{Options, Replay};
 pub use span::{refuse_beyond_a_list, refuse_clock_jump};
 pub use trains::Step;
+pub use transfers::{Exchange, Sent, Transfer, transfers};
 pub use udp_share::UdpShare;

@@ -72,13 +72,6 @@ pub(crate) fn round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) 
     found.into_iter().map(|rtt_s| rtt_s.or(usual_s)).collect()
 }
 
-/// Round-trip time of the handshake of each connection, the median of all where it was not measured; None where none was.
-pub(crate) fn known_or_usual(paths: &[Path]) -> Vec<Option<f64>> {
-    let counts = |path: &Path| path.rtt_s.filter(|_| path.protocol != Protocol::Icmp);
-    let usual_s = median(&mut paths.iter().filter_map(counts).collect::<Vec<_>>());
-    paths.iter().map(|path| path.rtt_s.or(usual_s)).collect()
-}
-
 /// As [`round_trips`]; None where it is not known.
 fn known_round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Vec<Option<f64>> {
     let own = |(row, path): (usize, &Path)| {

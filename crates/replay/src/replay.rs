@@ -19,7 +19,7 @@ use crate::reading::Reading;
 use crate::refused::{Refused, refused};
 use crate::span::lasted_s;
 use crate::trains::{Step, pieces};
-use crate::transfers::transfers;
+use crate::transfers::{Exchange, Transfer, transfers};
 use crate::udp_share::UdpShare;
 
 /// Choices of a replay.
@@ -53,6 +53,10 @@ fn tally(connections: &[Connection]) -> std::io::Result<Tally> {
     let mut tally = Tally::default();
     connections.iter().try_for_each(|connection| tally.add(connection))?;
     Ok(tally)
+}
+
+fn exchanged(connections: &[Connection]) -> Vec<Transfer> {
+    transfers(&connections.iter().map(Exchange::from).collect::<Vec<_>>())
 }
 
 impl Replay {
@@ -104,7 +108,7 @@ impl Replay {
             Form::Users | Form::Trains => pieces(trains, &paths, &ends, &near, &tap),
             Form::Packets | Form::Transfers => Vec::new(),
         };
-        let transfers = if form == Form::Transfers { transfers(connections, &paths) } else { Vec::new() };
+        let transfers = if form == Form::Transfers { exchanged(connections) } else { Vec::new() };
         let call = |row: u32| KnownCall {
             connection: row,
             opener_packets: connections[row as usize].from_opener.packets,
