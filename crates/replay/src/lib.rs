@@ -36,6 +36,7 @@ mod transfers;
 mod udp_share;
 
 pub use closed::{Start, closed};
+pub use doubts::{clock_jump, copies, one_sided};
 pub use flows::{Captured, Flow, What};
 pub use form::Form;
 pub use hosts::Networks;
