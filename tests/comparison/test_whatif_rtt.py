@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
-from mayfly.comparison.replay import replay_of, with_median_rtt
+from connection_captures import ACK, segment, write_ip
+
+from mayfly.comparison.replay import replay_of
 from mayfly.comparison.whatif import whatif
 from mayfly.errors import MayflyError
 
@@ -43,14 +44,26 @@ def test_the_idle_link_takes_the_time_asked_for():
     assert result.summary["capture"]["scaled_to_rtt_s"] == 0.08
 
 
-def test_where_no_time_is_known_all_have_it():
-    flows = pl.DataFrame({"rtt_s": [None, None]}, schema={"rtt_s": pl.Float64})
-    assert with_median_rtt(flows, 0.03)["rtt_s"].to_list() == [0.03, 0.03]
-
-
 def test_no_time_leaves_what_a_flow_list_holds():
-    flows = pl.DataFrame({"rtt_s": [0.001, 1.0, 10.0]})
-    assert with_median_rtt(flows, 50.0)["rtt_s"].to_list() == [0.05, 50.0, 60.0]
+    own, asked = (replay_of(CAPTURE, "50mbit", 300, rtt=rtt).flows["rtt_s"] for rtt in (None, "50s"))
+    # From 12 ms of a look-up to 80 ms of a far server, whose median 35 ms is 50 s now.
+    longest_s = own.max() / own.median() * 50.0
+    assert longest_s > 60.0 and asked.max() == 60.0 and asked.min() < 50.0
+
+
+@pytest.mark.parametrize("replay", ["users", "trains", "transfers", "packets"])
+def test_all_have_the_time_asked_for_where_acknowledgements_alone_show_a_path(tmp_path, replay):
+    """Before: `users` alone; the flows of the other forms had the round trip of the scenario."""
+    near, far, there, back = "10.0.0.1", "9.9.9.9", (5000, 80), (80, 5000)
+    rows = []
+    for at in range(20):
+        sent, answered = 1 + 1000 * at, 1 + 500 * at
+        rows.append((0.1 * at, segment(near, far, there, sent, answered, ACK, 1000)))
+        rows.append((0.1 * at + 0.03, segment(far, near, back, answered, sent + 1000, ACK, 500)))
+        rows.append((0.1 * at + 0.031, segment(near, far, there, sent + 1000, answered + 500, ACK)))
+    found = replay_of(write_ip(tmp_path / "middle.pcap", rows), "10mbit", 300, replay=replay, rtt="70ms")
+    assert found.scenario.probes.rtt == 0.07
+    assert found.flows["rtt_s"].to_list() == pytest.approx([0.07] * found.flows.height)
 
 
 @pytest.mark.parametrize("rtt", ["0s", "61s", "-1ms", "soon"])

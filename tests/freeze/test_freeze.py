@@ -144,11 +144,11 @@ def test_readme_and_every_how_to_page_with_a_command_are_frozen():
 
 
 def test_every_form_of_a_replay_is_frozen():
-    from mayfly.comparison.replay import REPLAYS
+    from mayfly.workload.replayed import FORMS
 
     names = {name for name, _ in parts.scenario_jobs(PLACE)}
-    assert {f"whatif, {replay}{more}" for replay in REPLAYS for more in ("", " --rtt 40ms", " --load 0.8")} <= names
-    assert {f"whatif, 16 hours, {replay}" for replay in REPLAYS} <= names
+    assert {f"whatif, {replay}{more}" for replay in FORMS for more in ("", " --rtt 40ms", " --load 0.8")} <= names
+    assert {f"whatif, 16 hours, {replay}" for replay in FORMS} <= names
 
 
 class Complains(Mayfly):

@@ -9,10 +9,9 @@ from test_capture import CLIENT, SERVER, SYN, tcp, udp, write
 
 from mayfly.comparison.sections import trains
 from mayfly.errors import MayflyError
-from mayfly.workload import apps
-from mayfly.workload.capture import networks_of
 from mayfly.workload.connections import read_captures
 from mayfly.workload.lists import in_text
+from mayfly.workload.replayed import Captured, flows_of, read_options, replayed_flows
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
@@ -26,8 +25,7 @@ HANDSHAKE = [
 
 
 def scripted(tmp_path, packets, **options):
-    reading = read_captures(write(tmp_path / "a.pcap", packets), apps.read_options(**options))
-    return apps.scripted_flows(reading)
+    return replayed_flows(write(tmp_path / "a.pcap", packets), "trains", **options)
 
 
 def test_waits_are_what_the_path_does_not_explain(tmp_path):
@@ -91,27 +89,38 @@ def test_recorded_packets_keep_their_times_and_lengths(tmp_path):
         (0.5, udp(CLIENT, SERVER, 72)),
         (0.75, udp(CLIENT, SERVER, 22)),
     ]
-    reading = read_captures(write(tmp_path / "a.pcap", packets), apps.read_options())
-    flows = apps.recorded_flows(reading, networks_of([f"{CLIENT[0]}/32"]))
+    path = write(tmp_path / "a.pcap", packets)
+    flows = replayed_flows(path, "packets", [f"{CLIENT[0]}/32"])
     assert flows["protocol"].unique().to_list() == ["udp"]
     # The repeated packet is none of the application's.
     assert texts(flows, "bursts") == ["0:340 0.01:140", "0:100 0.25:50"]
     assert flows["start_s"].to_list() == pytest.approx([0.0, 0.43])
-    both = apps.scripted_flows(reading)
+    both = replayed_flows(path, "trains")
     assert texts(both.filter(protocol="udp"), "bursts") == ["0:100 0.25:50"]
+    # What the thesis compares: TCP alone, its first flow at 0.
+    tcp_alone = replayed_flows(path, "packets", [f"{CLIENT[0]}/32"], tcp_only=True)
+    assert texts(tcp_alone, "bursts") == ["0:340 0.01:140"] and tcp_alone["start_s"].to_list() == [0.0]
 
 
 def test_a_capture_with_more_packets_than_are_kept_is_refused(tmp_path):
     path = write(tmp_path / "a.pcap", [(0.1 * i, udp(CLIENT, SERVER, 50)) for i in range(5)])
-    reading = read_captures(path, replace(apps.read_options(), max_packets=3))
+    captured = Captured(path, replace(read_options("packets"), max_packets=3))
     with pytest.raises(MayflyError, match=r"^packets = 5: must be at most 3 to replay a capture by its packets$"):
-        apps.recorded_flows(reading)
+        captured.replay("packets")
+    # Transfers do not ask for them.
+    assert flows_of(captured.replay("transfers"), (1e6, 1e6))[0].height == 1
+
+
+def test_a_form_that_is_none_is_refused(tmp_path):
+    captured = Captured(write(tmp_path / "a.pcap", [(0.0, udp(CLIENT, SERVER, 50))]), read_options())
+    with pytest.raises(MayflyError, match=r"^replay = 'films': must be users, trains, packets or transfers$"):
+        captured.replay("films")
 
 
 def test_the_office_keeps_its_bytes_and_trains():
-    reading = read_captures("captures/office.pcap.gz", apps.read_options(initial_window=10))
-    flows = apps.scripted_flows(reading)
-    tcp_rows = reading.connections.filter(protocol="tcp")
+    path = "captures/office.pcap.gz"
+    flows = replayed_flows(path, "trains", initial_window=10)
+    tcp_rows = read_captures(path).connections.filter(protocol="tcp")
     sizes = tcp_rows.select(
         "connection_id", size=pl.sum_horizontal("opener_distinct_bytes", "responder_distinct_bytes")
     )

@@ -6,9 +6,10 @@ import pytest
 from packets import FAR, NEAR, write_udp
 
 from mayfly.comparison.whatif import whatif
-from mayfly.workload.calls import MOST_CALLS, calls_of, with_calls
-from mayfly.workload.capture import flows_of_connections
-from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures
+from mayfly.workload.replayed import Captured, flows_of, read_options
+
+MOST_CALLS = 10
+"""Calls that are measured (``crates/replay/src/calls.rs``)."""
 
 
 def datagrams(times_s, size=172, up=True, port=4000, near=NEAR):
@@ -22,19 +23,22 @@ def talk(seconds=20.0, gap_s=0.02, size=172, from_s=0.0, **where):
 
 
 def found(tmp_path, packets):
-    path = write_udp(tmp_path / "call.pcap", sorted(packets))
-    reading = read_captures(path, ReadOptions(max_volumes=MOST_VOLUMES))
-    calls = calls_of(reading.connections, reading.volumes, reading.counts["volume_width_s"])
-    return reading, calls
+    """Ports of the openers of all calls, and the flow list."""
+    captured = Captured(write_udp(tmp_path / "call.pcap", sorted(packets)), read_options("transfers"))
+    flows, _, _ = flows_of(captured.replay("transfers"), (1e7, 1e7))
+    if "call_packets" not in flows.columns:
+        return [], flows
+    called = flows.filter(pl.col("call_packets").is_not_null())["connection_id"].unique()
+    opened = captured.connections().filter(pl.col("connection_id").is_in(called.implode()))
+    return sorted(opened["opener_port"].to_list()), flows
 
 
 def test_both_directions_of_steady_small_packets_are_a_call(tmp_path):
     rng = np.random.default_rng(1)
     # Jitter of some milliseconds, as a network adds it.
     shaken = [(time_s + rng.uniform(0, 0.008), *rest) for time_s, *rest in talk()]
-    reading, calls = found(tmp_path, shaken + talk(30.0, 0.03, 60, port=4002) + talk(20.0, 1.0, port=4004))
-    ports = reading.connections.filter(pl.col("connection_id").is_in(calls))["opener_port"].to_list()
-    assert sorted(ports) == [4000, 4002] and len(calls) == 2
+    calls, _ = found(tmp_path, shaken + talk(30.0, 0.03, 60, port=4002) + talk(20.0, 1.0, port=4004))
+    assert calls == [4000, 4002]
 
 
 @pytest.mark.parametrize(
@@ -53,24 +57,20 @@ def test_both_directions_of_steady_small_packets_are_a_call(tmp_path):
     ids=["one way", "short", "large", "tiny", "fast", "slow", "interrupted", "bursts"],
 )
 def test_what_is_no_call(tmp_path, packets):
-    assert found(tmp_path, packets)[1] == []
+    assert found(tmp_path, packets)[0] == []
 
 
 def test_the_longest_of_many_are_measured(tmp_path):
     packets = [packet for number in range(MOST_CALLS + 2) for packet in talk(12.0 + number, port=4000 + number)]
-    reading, calls = found(tmp_path, packets)
-    ports = dict(reading.connections.select("connection_id", "opener_port").rows())
-    assert [ports[one] for one in calls] == [4000 + number for number in range(MOST_CALLS + 1, 1, -1)]
+    assert found(tmp_path, packets)[0] == [4000 + number for number in range(2, MOST_CALLS + 2)]
 
 
 def test_flows_of_calls_are_marked(tmp_path):
-    reading, _ = found(tmp_path, talk() + datagrams(np.arange(0, 20, 0.5), 900, port=4004))
-    flows = flows_of_connections(reading.connections)
-    marked = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
+    _, marked = found(tmp_path, talk() + datagrams(np.arange(0, 20, 0.5), 900, port=4004))
     assert marked.select("direction", "call_packets").sort("direction", "call_packets", nulls_last=True).rows() == [
         ("down", 1000), ("up", 1000), ("up", None)
     ]  # fmt: skip
-    assert with_calls(flows, reading.connections, reading.volumes.clear(), 1.0).columns == flows.columns
+    assert "call_packets" not in found(tmp_path, datagrams(np.arange(0, 20, 0.5), 900))[1].columns
 
 
 @pytest.mark.parametrize("replay", ["users", "transfers", "trains", "packets"])

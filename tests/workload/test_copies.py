@@ -156,6 +156,12 @@ def test_interfaces_are_named_in_the_sentence(tmp_path):
     )
 
 
+def test_a_name_of_an_interface_stays_on_its_line():
+    taps = [{"interface": 0, "name": "rs\n\x1b[31m"}, {"interface": 1, "name": ""}]
+    counts = {"packets": 9, "copies": 9, "skipped": {"duplicate": 9}, "taps": taps}
+    assert r"at interfaces rs\n\x1b[31m and 1: they are left out" in copies_sentence(counts)
+
+
 def test_profile_says_how_many_copies_there_were_and_obeys_the_option(tmp_path):
     path, out = mirrored(tmp_path), tmp_path / "out"
     said = mayfly_here("profile", path, "--bootstrap", "0", "--out", out)

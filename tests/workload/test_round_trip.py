@@ -11,8 +11,7 @@ pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 from mayfly.comparison.comparison import run
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.recording import Recording
-from mayfly.workload import apps
-from mayfly.workload.connections import read_captures
+from mayfly.workload.replayed import Captured, flows_of, read_options
 from mayfly.workload.round_trip import compared
 
 PAGE = Path(__file__).parents[2] / "docs/how-to/round-trip.md"
@@ -21,11 +20,11 @@ KEPT = ["size_bytes", "trains", "train_bytes", "think_s"]
 
 def there_and_back(path, tmp_path, rate="1gbit", buffer=10_000):
     scenario = load_scenario("whatif", {"network.rate": rate, "network.buffer": buffer, "duration": 1e6})
-    options = apps.read_options(initial_window=scenario.tcp.initial_window)
-    before = read_captures(path, options)
-    flows = apps.scripted_flows(before, mss=scenario.tcp.mss)
+    options = read_options("trains", initial_window=scenario.tcp.initial_window)
+    before = Captured(path, options)
+    flows, _, _ = flows_of(before.replay("trains", mss=scenario.tcp.mss), (1e9, 1e9))
     result = run(scenario, "fifo", flows.drop("connection_id"), recording=Recording(tmp_path / "run.pcap", "client"))
-    return before, read_captures(tmp_path / "run.pcap", options), result
+    return before, Captured(tmp_path / "run.pcap", options), result
 
 
 def test_a_link_that_is_free_keeps_sizes_trains_and_think_times(tmp_path):

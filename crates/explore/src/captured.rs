@@ -3,7 +3,7 @@
 use hosts::Networks;
 use metrics::{CaptureFacts, Offering, ProbeName, Unknown};
 use netsim::Run;
-use replay::{Options, Probes, Rates, ReadOptions, Reading, Replay};
+use replay::{Form, Options, Probes, Rates, ReadOptions, Reading, Replay};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use settings::{FlowList, Settings};
@@ -64,7 +64,9 @@ impl Captured {
                 max_volumes: MOST_VOLUMES,
             },
         )?;
-        let replay = Replay::of(reading, Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers() })?;
+        let options =
+            Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers(), form: Form::Users, tcp_only: false };
+        let replay = Replay::of(&reading, options)?;
         let reverse_same = template.reverse_discipline == "same";
         let (ping_interval_s, attacks) = (template.ping_interval_s, template.attacks);
         Ok(Captured { name: name.to_owned(), replay, run, reverse_same, ping_interval_s, attacks })

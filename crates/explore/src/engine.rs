@@ -152,6 +152,7 @@ impl<'a> Info<'a> {
     fn of_capture(captured: &'a Captured) -> Result<Info<'a>, ExploreError> {
         let [down, up] = captured.rates();
         let list = captured.replay.list(Rates { down: down as f64, up: up as f64 }, None)?;
+        let partial: Vec<String> = captured.replay.partial().map(str::to_owned).into_iter().collect();
         Ok(Info {
             name: &captured.name,
             title: &captured.name,
@@ -167,7 +168,7 @@ impl<'a> Info<'a> {
                 reverse_buffer: None,
                 rtt_s: None,
             },
-            notes: [captured.replay.missing(), &list.missing, captured.replay.doubts()].concat(),
+            notes: [partial.as_slice(), captured.replay.missing(), &list.missing, captured.replay.doubts()].concat(),
             groups: Vec::new(),
         })
     }

@@ -34,14 +34,18 @@ fn other(error: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(error.to_string())
 }
 
-/// The first column of a table that speaks the Arrow C data interface, in the parts that it has.
-fn column(table: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+/// A table that speaks the Arrow C data interface, in the parts that it has.
+pub(crate) fn batches(table: &Bound<'_, PyAny>) -> PyResult<Vec<RecordBatch>> {
     let capsule = table.call_method0("__arrow_c_stream__")?.cast_into::<PyCapsule>()?;
     let stream = capsule.pointer_checked(Some(c"arrow_array_stream"))?.cast::<FFI_ArrowArrayStream>();
     #[expect(unsafe_code, reason = "the capsule holds such a stream, which nobody else takes")]
     let reader = unsafe { RecordBatchStreamReader::from_raw(stream.as_ptr()) };
-    let batches = reader.map_err(other)?.collect::<Result<Vec<_>, _>>().map_err(other)?;
-    batches.iter().map(|batch| batch.columns().first().cloned().ok_or_else(|| other("no column"))).collect()
+    reader.map_err(other)?.collect::<Result<Vec<_>, _>>().map_err(other)
+}
+
+/// The first column of such a table.
+fn column(table: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
+    batches(table)?.iter().map(|batch| batch.columns().first().cloned().ok_or_else(|| other("no column"))).collect()
 }
 
 /// Texts of a column, none where it is null.
@@ -235,23 +239,24 @@ fn lists(
     Ok(Arc::new(LargeListArray::try_new(Arc::new(item), offsets, Arc::new(values), Some(nulls))?))
 }
 
-fn whole(values: impl Iterator<Item = u64>) -> ArrayRef {
+pub(crate) fn whole(values: impl Iterator<Item = u64>) -> ArrayRef {
     // What is above is refused before.
     Arc::new(Int64Array::from_iter_values(values.map(|value| i64::try_from(value).unwrap_or(i64::MAX))))
 }
 
-fn whole_or_null(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
+pub(crate) fn whole_or_null(values: impl Iterator<Item = Option<u64>>) -> ArrayRef {
     Arc::new(values.map(|value| value.map(|value| i64::try_from(value).unwrap_or(i64::MAX))).collect::<Int64Array>())
 }
 
-fn table(columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowError> {
+/// A table of these columns, which may all be null in places.
+pub(crate) fn table(columns: Vec<(&str, ArrayRef)>) -> Result<Table, ArrowError> {
     let of = |(name, array): &(&str, ArrayRef)| Field::new(*name, array.data_type().clone(), true);
     let schema = Schema::new(columns.iter().map(of).collect::<Vec<_>>());
     Ok(RecordBatch::try_new(Arc::new(schema), columns.into_iter().map(|(_, array)| array).collect())?.into())
 }
 
-/// Scripts, their sizes and first directions.
-fn scripts_table(scripts: &[Option<Script>]) -> PyResult<Table> {
+/// Scripts as a column.
+pub(crate) fn script_column(scripts: &[Option<Script>]) -> Result<ArrayRef, ArrowError> {
     let trains = || scripts.iter().flatten().flat_map(|script| &script.trains);
     let ends = trains().flat_map(|train| &train.parts).copied();
     let ends = LargeListArray::try_new(
@@ -259,7 +264,7 @@ fn scripts_table(scripts: &[Option<Script>]) -> PyResult<Table> {
         OffsetBuffer::from_lengths(trains().map(|train| train.parts.len())),
         whole(ends),
         None,
-    );
+    )?;
     let last = |script: &Script| script.trains.len() - 1;
     let done = scripts
         .iter()
@@ -270,22 +275,26 @@ fn scripts_table(scripts: &[Option<Script>]) -> PyResult<Table> {
         (SIZE, whole(trains().map(|train| train.bytes))),
         (WAIT, whole(trains().map(|train| train.wait_ns))),
         (PACE, whole(trains().map(|train| train.pace_ns))),
-        (PARTS, Arc::new(ends.map_err(other)?)),
+        (PARTS, Arc::new(ends)),
         (STREAMS, Arc::new(trains().map(|train| Some(train.streams)).collect::<BooleanArray>())),
         (DONE, Arc::new(done.map(Some).collect::<BooleanArray>())),
     ];
-    let lengths = scripts.iter().map(|script| script.as_ref().map(|script| script.trains.len()));
+    lists(scripts.iter().map(|script| script.as_ref().map(|script| script.trains.len())), fields)
+}
+
+/// Scripts, their sizes and first directions.
+fn scripts_table(scripts: &[Option<Script>]) -> PyResult<Table> {
     let first = |script: &Option<Script>| script.as_ref().and_then(|script| Some(script.trains.first()?.up));
     table(vec![
-        ("script", lists(lengths, fields).map_err(other)?),
+        ("script", script_column(scripts).map_err(other)?),
         (SIZE, whole_or_null(scripts.iter().map(|script| script.as_ref().map(Script::bytes)))),
         (UP, Arc::new(scripts.iter().map(first).collect::<BooleanArray>())),
     ])
     .map_err(other)
 }
 
-/// Bursts, and what they add up to.
-fn bursts_table(bursts: &[Option<Vec<Burst>>]) -> PyResult<Table> {
+/// Bursts as a column.
+pub(crate) fn burst_column(bursts: &[Option<Vec<Burst>>]) -> Result<ArrayRef, ArrowError> {
     let all = || bursts.iter().flatten().flatten();
     let fields: Vec<(&str, ArrayRef)> = vec![
         (AT, whole(all().map(|burst| burst.at_ns))),
@@ -293,11 +302,15 @@ fn bursts_table(bursts: &[Option<Vec<Burst>>]) -> PyResult<Table> {
         (PACKETS, whole(all().map(|burst| burst.packets))),
         (PACKET, whole(all().map(|burst| burst.packet_bytes))),
     ];
-    let lengths = bursts.iter().map(|own| own.as_ref().map(Vec::len));
+    lists(bursts.iter().map(|own| own.as_ref().map(Vec::len)), fields)
+}
+
+/// Bursts, and what they add up to.
+fn bursts_table(bursts: &[Option<Vec<Burst>>]) -> PyResult<Table> {
     let volumes: Vec<_> = bursts.iter().map(|own| own.as_ref().map(|own| Volume::of(own))).collect();
     let volume = |of: fn(&Volume) -> u64| whole_or_null(volumes.iter().map(|volume| volume.as_ref().map(of)));
     table(vec![
-        ("bursts", lists(lengths, fields).map_err(other)?),
+        ("bursts", burst_column(bursts).map_err(other)?),
         (SIZE, volume(|volume| volume.size_bytes)),
         ("wire_bytes", volume(|volume| volume.wire_bytes)),
         (PACKET, volume(|volume| volume.packet_bytes)),

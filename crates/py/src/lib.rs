@@ -2,7 +2,9 @@
 
 mod applications;
 mod capture;
+mod captured;
 mod disciplines;
+mod doubts;
 mod endpoint;
 mod estimate;
 mod explore;
@@ -87,6 +89,15 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(profiled::write_columns, module)?)?;
     module.add_function(wrap_pyfunction!(shards::split_capture, module)?)?;
     module.add_function(wrap_pyfunction!(shards::read_shard, module)?)?;
+    module.add_class::<captured::CaptureReading>()?;
+    module.add_function(wrap_pyfunction!(doubts::clock_jump_sentence, module)?)?;
+    module.add_function(wrap_pyfunction!(doubts::one_sided_sentence, module)?)?;
+    module.add_function(wrap_pyfunction!(doubts::copies_sentence, module)?)?;
+    module.add_function(wrap_pyfunction!(doubts::udp_sentences, module)?)?;
+    module.add_class::<captured::Replay>()?;
+    module.add_function(wrap_pyfunction!(captured::closed_loop, module)?)?;
+    module.add_function(wrap_pyfunction!(captured::transfers, module)?)?;
+    module.add_function(wrap_pyfunction!(captured::refuse_clock_jump, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimate, module)?)?;
     module.add_function(wrap_pyfunction!(estimate::estimator_lists, module)?)?;

@@ -3,7 +3,7 @@
 use netsim::{Bursts, FlowSpec, Scripts};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use replay::{List, Networks, Options, Probed, Probes, Rates, ReadOptions, Reading, Refused, Replay};
+use replay::{Form, List, Networks, Options, Probed, Probes, Rates, ReadOptions, Reading, Refused, Replay};
 use serde::{Deserialize, Serialize};
 
 use crate::simulate::refused;
@@ -183,7 +183,9 @@ fn told(capture: &[u8], asked: Asked) -> Result<Told, Refused> {
     let options =
         ReadOptions { initial_window: asked.initial_window, delayed_ack: asked.delayed_ack, ..ReadOptions::default() };
     let reading = Reading::from_bytes(&asked.name, capture, &options)?;
-    let replay = Replay::of(reading, Options { networks, mss: asked.mss, header_bytes: asked.header_bytes })?;
+    let Asked { mss, header_bytes, .. } = asked;
+    let options = Options { networks, mss, header_bytes, form: Form::Users, tcp_only: false };
+    let replay = Replay::of(&reading, options)?;
     let link = |link: &AskedLink| -> Result<ToldLink, Refused> {
         let list = replay.list(Rates { down: link.down_bps, up: link.up_bps }, link.rtt_s)?;
         let call = list.calls.is_empty();
@@ -195,7 +197,7 @@ fn told(capture: &[u8], asked: Asked) -> Result<Told, Refused> {
     let peak = replay.peak_bps();
     Ok(Told {
         doubts: replay.doubts().to_vec(),
-        missing: replay.missing().to_vec(),
+        missing: replay.partial().map(str::to_owned).into_iter().chain(replay.missing().iter().cloned()).collect(),
         peak_bps: [peak.down, peak.up],
         links,
     })

@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::time::Instant;
 
-use replay::{Options, Probes, Rates, ReadOptions, Reading, Replay};
+use replay::{Form, Options, Probes, Rates, ReadOptions, Reading, Replay};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut given = std::env::args().skip(1);
@@ -20,7 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let reading = Reading::from_bytes(&path, &bytes, &ReadOptions::default())?;
     told("read");
-    let replay = Replay::of(reading, Options { networks: None, mss: 1448, header_bytes: 52 })?;
+    let options = Options { networks: None, mss: 1448, header_bytes: 52, form: Form::Users, tcp_only: false };
+    let replay = Replay::of(&reading, options)?;
     told("whatever the link");
     for share in [1.0, 0.9, 1.1, 2.0, 10.0] {
         let rate = mbps * share * 1e6;

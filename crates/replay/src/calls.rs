@@ -1,6 +1,8 @@
 //! Calls in a capture: UDP in both directions that comes as regularly as speech is sent.
 //!
-//! The rules are those of `mayfly.workload.calls`.
+//! A codec of speech sends a packet of some tens to some hundreds of bytes each 15 to 50 ms, in both directions and for as
+//! long as the call lasts (RTP with RFC 3551 payloads: 20 ms by default). What is inside is not looked at: a capture may
+//! hold headers only, and media is mostly encrypted.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,8 @@
 //! Users in a list: what one starts next waits for what it had before.
 //!
-//! The rules are those of `mayfly.workload.closed_loop`.
+//! A host that starts a connection while nothing of its own is under way has thought since the last one ended; were the link
+//! faster, it would have started sooner. Connections of a host that overlap belong together: each of them has its time
+//! within the group. A time longer than anybody thinks ties nothing: what comes then comes at its own time.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +13,13 @@ const LONGEST_TASK_S: f64 = 30.0;
 
 /// When a flow starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Start {
-    /// Since the end of the stage before where there is one.
-    pub(crate) start_s: f64,
-    pub(crate) stage: Option<u32>,
-    pub(crate) after: Option<u32>,
+pub struct Start {
+    /// Since the end of the stage before where there is one, s.
+    pub start_s: f64,
+    /// The group of connections that it belongs to; None where nobody waits for it.
+    pub stage: Option<u32>,
+    /// The group that must be over first.
+    pub after: Option<u32>,
 }
 
 /// Connections of a user that belong together.
@@ -27,8 +31,9 @@ struct Group {
     since_s: f64,
 }
 
-/// Starts of flows, by start, each with its user and how long it lasted in the capture where somebody may wait for it.
-pub(crate) fn closed(flows: impl Iterator<Item = (f64, u32, Option<f64>)>) -> Vec<Start> {
+/// When the flows of users start who wait, each flow with its start, s, its user, and where somebody may wait for it how
+/// long it lasted, s. Flows come by start.
+pub fn closed(flows: impl Iterator<Item = (f64, u32, Option<f64>)>) -> Vec<Start> {
     let mut latest: BTreeMap<u32, Group> = BTreeMap::new();
     let mut stages = 0;
     let mut start = |(begun_s, user, lasted_s): (f64, u32, Option<f64>)| {
@@ -48,8 +53,12 @@ pub(crate) fn closed(flows: impl Iterator<Item = (f64, u32, Option<f64>)>) -> Ve
         latest.insert(user, Group { until_s: group.until_s.max(ends_s), ..group });
         Start { start_s: begun_s - group.since_s, stage: Some(group.stage), after: group.after }
     };
-    let mut starts: Vec<Start> = flows.map(&mut start).collect();
-    // Stages that nothing waits for are none.
+    flows.map(&mut start).collect()
+}
+
+/// The same for the simulator: stages that nothing waits for are none.
+pub(crate) fn tied(flows: impl Iterator<Item = (f64, u32, Option<f64>)>) -> Vec<Start> {
+    let mut starts = closed(flows);
     if starts.iter().all(|start| start.after.is_none()) {
         starts.iter_mut().for_each(|start| start.stage = None);
     }
@@ -82,6 +91,7 @@ mod tests {
             start(70.0, Some(3), None),
         ];
         assert_eq!(closed(flows.into_iter()), expected);
-        assert_eq!(closed(flows[..2].iter().copied())[0].stage, None);
+        assert_eq!(closed(flows[..2].iter().copied())[0].stage, Some(0));
+        assert_eq!(tied(flows[..2].iter().copied())[0].stage, None);
     }
 }

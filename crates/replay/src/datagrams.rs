@@ -1,4 +1,4 @@
-//! UDP flows of a capture, packet by packet.
+//! Flows of a capture packet by packet.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const RATES_BPS: [f64; 2] = [1.0, 1e12];
 /// Where whole numbers in floating point end.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// One direction of a UDP flow.
+/// One direction of a connection, packet by packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Datagrams {
     pub(crate) connection: u32,
@@ -34,17 +34,19 @@ pub(crate) struct Datagrams {
     pub(crate) packet_bytes: u32,
     /// Last packet after the start.
     pub(crate) end_s: f64,
+    /// Mean rate on the wire.
+    pub(crate) rate_bps: f64,
     pub(crate) gap: Time,
     /// Time, length and number of packets that come too late to be replayed.
     pub(crate) too_late: Option<(f64, u32, u64)>,
 }
 
-/// Directions of UDP flows, by connection and first packet, and the bursts of all.
-pub(crate) fn datagrams(packets: &[Packet], paths: &[Path]) -> (Vec<Datagrams>, Vec<Burst>) {
+/// Directions of UDP flows, or of `all` connections, by connection and first packet, and the bursts of all.
+pub(crate) fn datagrams(packets: &[Packet], paths: &[Path], all: bool) -> (Vec<Datagrams>, Vec<Burst>) {
     let (mut flows, mut bursts) = (Vec::new(), Vec::new());
     for own in packets.chunk_by(|first, second| first.connection == second.connection) {
         let Some(first) = own.first() else { continue };
-        if paths[first.connection as usize].protocol != Protocol::Udp {
+        if !all && paths[first.connection as usize].protocol != Protocol::Udp {
             continue;
         }
         for from_opener in [first.from_opener, !first.from_opener] {
@@ -86,6 +88,7 @@ fn direction<'a>(mut packets: impl Iterator<Item = &'a Packet>, bursts: &mut Vec
         wire_bytes: wire_bytes as u64,
         packet_bytes,
         end_s,
+        rate_bps,
         gap: gap(packet_bytes, rate_bps),
         too_late,
     })

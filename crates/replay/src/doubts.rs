@@ -17,52 +17,76 @@ const GAP_SHARE: f64 = 0.9;
 const SAID_FROM: f64 = 0.01;
 /// One packet of so many being a copy, copies are left out without being asked.
 const LEFT_OUT_FROM: u64 = 5;
+/// Interfaces that are named, at most.
+const MOST_NAMED: usize = 4;
 
 /// What to doubt in a capture of which `crossing` is the share of the bytes that passes between both sides.
 pub(crate) fn doubts(udp: &UdpShare, volumes: &[Volume], counts: &Counts, crossing: f64) -> Vec<String> {
     let duration_s = counts.duration_ns() as f64 * 1e-9;
-    let silence_s = longest_silence_s(volumes).filter(|&silence_s| silence_s > GAP_SHARE * duration_s);
-    let jump = silence_s.filter(|_| duration_s > GAP_OF_S).map(|silence_s| {
-        format!(
-            "nothing passes for {} of {}: two captures in one file, or a clock that jumped; shares of time and mean loads \
-             mean nothing: cut it there (editcap -A and -B)",
-            text::time(silence_s),
-            text::time(duration_s)
-        )
-    });
-    let one_sided = (crossing < MOSTLY_CROSSING).then(|| {
+    let taps = counts.taps.iter().zip(&counts.names).map(|(tap, name)| (tap.interface, name.as_deref()));
+    let left_out = counts.skipped(Skip::Duplicate) > 0;
+    let found = [
+        clock_jump(longest_silence_s(volumes), duration_s),
+        one_sided(crossing),
+        copies(counts.copies, counts.packets, left_out, taps),
+        udp.replay_sentence(),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// Of a capture of more than a day, of `duration_s`, in which next to nothing passes: the longest time without anything is
+/// `silence_s`.
+pub fn clock_jump(silence_s: Option<f64>, duration_s: f64) -> Option<String> {
+    let silence_s = silence_s.filter(|&silence_s| duration_s > GAP_OF_S && silence_s > GAP_SHARE * duration_s)?;
+    Some(format!(
+        "nothing passes for {} of {}: two captures in one file, or a clock that jumped; shares of time and mean loads mean \
+         nothing: cut it there (editcap -A and -B)",
+        text::time(silence_s),
+        text::time(duration_s)
+    ))
+}
+
+/// Of a capture of which much passes between hosts of one side; `crossing` is the share of the bytes that does not.
+pub fn one_sided(crossing: f64) -> Option<String> {
+    (crossing < MOSTLY_CROSSING).then(|| {
         format!(
             "{:.1} % of the bytes pass between hosts of one side: they are taken to pass the link, as all in the capture, and \
              down is toward who opened the connection; name the near side by --internal, or cut them out",
             100.0 * (1.0 - crossing)
         )
-    });
-    jump.into_iter().chain(one_sided).chain(copies(counts)).chain(udp.replay_sentence()).collect()
+    })
 }
 
-/// What is said of packets that were captured more than once.
-fn copies(counts: &Counts) -> Option<String> {
-    let share = counts.copies as f64 / counts.packets as f64;
-    if counts.packets == 0 || share < SAID_FROM {
+/// Of a capture of which so many of its packets are copies that were `left_out` or not, seen at interfaces of these numbers
+/// and names.
+pub fn copies<'a>(
+    copies: u64,
+    packets: u64,
+    left_out: bool,
+    taps: impl Iterator<Item = (u32, Option<&'a str>)>,
+) -> Option<String> {
+    let share = copies as f64 / packets as f64;
+    if packets == 0 || share < SAID_FROM {
         return None;
     }
     let mut names = Vec::new();
-    for (tap, name) in counts.taps.iter().zip(&counts.names) {
-        let name = name.clone().unwrap_or_else(|| tap.interface.to_string());
+    for (interface, name) in taps {
+        let name = name.filter(|name| !name.is_empty()).map_or_else(|| interface.to_string(), str::to_owned);
         if !names.contains(&name) {
             names.push(name);
         }
     }
     let places = match &names[..] {
-        [most @ .., last] if !most.is_empty() && names.len() <= 4 => {
-            format!("at interfaces {} and {last}", most.join(", "))
+        [most @ .., last] if !most.is_empty() && names.len() <= MOST_NAMED => {
+            // Names are a stranger's.
+            let most: Vec<String> = most.iter().map(|name| text::printable(name)).collect();
+            format!("at interfaces {} and {}", most.join(", "), text::printable(last))
         }
         [_, _, ..] => format!("at {} interfaces", names.len()),
         _ => "by one tap (a mirror port, or -i any)".to_owned(),
     };
     let seen = format!("{:.1} % of the packets are copies of packets that were seen before, {places}", 100.0 * share);
-    let left_out = counts.skipped(Skip::Duplicate) > 0;
-    let many = counts.copies > counts.packets / LEFT_OUT_FROM;
+    let many = copies > packets / LEFT_OUT_FROM;
     Some(match (left_out, many) {
         (true, _) => {
             format!("{seen}: they are left out, so that each packet counts once; --duplicates keep counts them")
@@ -197,3 +221,34 @@ const SKIPPED: [(&str, &str); 9] = [
     ("oversized", "too long"),
     ("duplicate", "copies"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(taps: &[(u32, Option<&str>)]) -> String {
+        copies(50, 100, true, taps.iter().copied()).unwrap_or_default()
+    }
+
+    #[test]
+    fn interfaces_are_named_on_one_line_whatever_a_stranger_calls_them() {
+        assert!(
+            said(&[(0, Some("a\nb\u{1b}[31m")), (1, Some(""))]).contains("at interfaces a\\nb\\x1b[31m and 1: they")
+        );
+        assert!(said(&[(0, None), (0, None)]).contains("by one tap"));
+        let five: Vec<_> = (0..5).map(|interface| (interface, None)).collect();
+        assert!(said(&five).contains("at 5 interfaces"));
+    }
+
+    #[test]
+    fn few_copies_and_short_silences_are_no_doubt() {
+        assert_eq!(copies(9, 1_000, false, std::iter::empty()), None);
+        assert_eq!(copies(0, 0, false, std::iter::empty()), None);
+        assert_eq!(clock_jump(Some(60_000.0), 86_000.0), None);
+        assert!(
+            clock_jump(Some(1_400_000.0), 1_470_000.0)
+                .is_some_and(|said| said.starts_with("nothing passes for 1,400,000 s"))
+        );
+        assert_eq!(one_sided(0.9), None);
+    }
+}

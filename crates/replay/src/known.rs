@@ -3,8 +3,10 @@
 use netsim::Burst;
 
 use crate::datagrams::Datagrams;
+use crate::form::Form;
 use crate::paths::Path;
 use crate::trains::Piece;
+use crate::transfers::Transfer;
 use hosts::Ends;
 
 /// Lengths of TCP packets.
@@ -34,12 +36,16 @@ pub(crate) struct KnownCall {
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) name: String,
+    pub(crate) form: Form,
+    /// Connections of UDP are left out.
+    pub(crate) tcp_only: bool,
     pub(crate) sizes: Sizes,
     pub(crate) ends: Ends,
     pub(crate) paths: Vec<Path>,
     pub(crate) pieces: Vec<Piece>,
     pub(crate) datagrams: Vec<Datagrams>,
     pub(crate) bursts: Vec<Burst>,
+    pub(crate) transfers: Vec<Transfer>,
     pub(crate) calls: Vec<KnownCall>,
     pub(crate) lasted_s: f64,
     /// Starts of all connections, ascending.

@@ -1,12 +1,12 @@
-//! A packet capture as what `mayfly whatif` runs: a list of flows with scripts, bursts and stages.
+//! A packet capture as what `mayfly whatif` and the page run: a list of flows with scripts, bursts and stages.
 //!
-//! The same as `mayfly.comparison.replay` makes of a capture with `--replay users`, in Rust so that a page without Python
-//! can make it, too; tests/explore/test_replay_equals_python.py holds both equal, nanosecond by nanosecond. The rules
-//! and their sources stand there: `mayfly.workload.apps` (scripts, bursts), `captured_link` (what the captured link did),
-//! `closed_loop` (users who wait), `calls`, and `mayfly.simulate.probes`. Which side is near, crate `hosts` says.
+//! `form.rs` names the forms of a replay and `flows.rs` makes the flow list of each; `trains.rs`, `datagrams.rs` and
+//! `transfers.rs` make scripts, bursts and transfers, `link/` finds what the captured link did, `closed.rs` ties what a
+//! user starts to what it waited for, and `list.rs` makes the list that the page runs. Which side is near, crate `hosts`
+//! says. `tests/gold` compares all forms with fixed lists, nanosecond by nanosecond.
 //!
-//! * No files, threads or clocks: a capture comes as bytes in memory.
-//! * Arithmetic in the order of Python's, without functions whose last bit depends on the platform.
+//! * No files, threads or clocks: a capture comes as bytes in memory, or as what was read of it.
+//! * No functions whose last bit depends on the platform.
 //! * What does not depend on the rates of the link is found once ([`Replay::of`]), the rest for each pair of them
 //!   ([`Replay::list`]), since a slider moves them.
 
@@ -14,6 +14,8 @@ mod calls;
 mod closed;
 mod datagrams;
 mod doubts;
+mod flows;
+mod form;
 mod known;
 mod link;
 mod list;
@@ -30,14 +32,21 @@ mod script;
 mod span;
 mod text;
 mod trains;
+mod transfers;
 mod udp_share;
 
+pub use closed::{Start, closed};
+pub use doubts::{clock_jump, copies, one_sided};
+pub use flows::{Captured, Flow, What};
+pub use form::Form;
 pub use hosts::Networks;
 pub use list::{Call, List, Offered, Origin};
-
 pub use probes::{Probed, Probes};
 pub use rates::Rates;
 pub use reading::{ReadOptions, Reading};
 pub use refused::Refused;
 pub use replay::{Options, Replay};
+pub use span::{refuse_beyond_a_list, refuse_clock_jump};
+pub use trains::Step;
+pub use transfers::{Exchange, Sent, Transfer, transfers};
 pub use udp_share::UdpShare;

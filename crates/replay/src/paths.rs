@@ -72,7 +72,7 @@ pub(crate) fn round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) 
     found.into_iter().map(|rtt_s| rtt_s.or(usual_s)).collect()
 }
 
-/// The same; None where it is not known.
+/// As [`round_trips`]; None where it is not known.
 fn known_round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Vec<Option<f64>> {
     let own = |(row, path): (usize, &Path)| {
         let least_s = bases_s[ends.opener[row] as usize]

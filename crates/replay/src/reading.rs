@@ -53,6 +53,16 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// A capture that was read, which messages call `name`.
+    pub fn of(name: &str, capture: Capture) -> Reading {
+        Reading { name: name.to_owned(), capture }
+    }
+
+    /// What was read.
+    pub fn capture(&self) -> &Capture {
+        &self.capture
+    }
+
     /// Reads a capture (pcap, pcapng, plain, in gzip or Zstandard, told by its first bytes) that messages call `name`.
     ///
     /// # Errors

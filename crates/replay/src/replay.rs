@@ -6,17 +6,20 @@ use hosts::{Ends, Networks, Seen, Sites, Tally, Unsited};
 use crate::calls::calls;
 use crate::datagrams::datagrams;
 use crate::doubts::{doubts, why_nothing};
+use crate::flows::{Captured, carries};
+use crate::form::Form;
 use crate::known::{Known, KnownCall, Sizes};
 use crate::link::Tap;
-use crate::list::{List, carries};
-use crate::missing::{left_out_share, missing};
+use crate::list::List;
+use crate::missing::{left_out_share, missing, partial};
 use crate::numbers::seconds;
 use crate::paths::paths;
 use crate::rates::Rates;
 use crate::reading::Reading;
 use crate::refused::{Refused, refused};
 use crate::span::lasted_s;
-use crate::trains::pieces;
+use crate::trains::{Step, pieces};
+use crate::transfers::{Exchange, Transfer, transfers};
 use crate::udp_share::UdpShare;
 
 /// Choices of a replay.
@@ -28,6 +31,10 @@ pub struct Options {
     pub mss: u32,
     /// Header of every TCP packet, bytes.
     pub header_bytes: u32,
+    /// What becomes of the packets.
+    pub form: Form,
+    /// UDP is left out.
+    pub tcp_only: bool,
 }
 
 /// A capture, ready to be replayed over any link: what does not depend on its rates.
@@ -36,6 +43,7 @@ pub struct Replay {
     known: Known,
     tap: Tap,
     doubts: Vec<String>,
+    partial: Option<String>,
     missing: Vec<String>,
     udp: UdpShare,
     left_out_share: f64,
@@ -47,27 +55,32 @@ fn tally(connections: &[Connection]) -> std::io::Result<Tally> {
     Ok(tally)
 }
 
+fn exchanged(connections: &[Connection]) -> Vec<Transfer> {
+    transfers(&connections.iter().map(Exchange::from).collect::<Vec<_>>())
+}
+
 impl Replay {
     /// A capture, ready to be replayed over any link.
     ///
     /// # Errors
     /// Networks without a host, nothing to replay, or more trains or packets than were kept.
-    pub fn of(reading: Reading, options: Options) -> Result<Replay, Refused> {
+    pub fn of(reading: &Reading, options: Options) -> Result<Replay, Refused> {
         let Reading { name, capture } = reading;
         let Capture { connections, trains, packets, volumes, counts, .. } = capture;
+        let form = options.form;
         let ends = Ends::of(connections.iter().map(|one| [one.opener.address, one.responder.address]));
         let networks = options.networks.as_ref();
         if networks.is_some() {
-            Sites::of(&tally(&connections).map_err(Unsited::from)?, networks)?;
+            Sites::of(&tally(connections).map_err(Unsited::from)?, networks)?;
         }
-        if !carries(&connections) {
-            let why = why_nothing(&connections, &counts);
+        if !carries(connections) {
+            let why = why_nothing(connections, counts);
             return refused(format!("{name}: no TCP connection with payload and no UDP flow to replay{why}"));
         }
         for (what, kept, left_out) in
             [("trains", trains.len(), counts.trains_left_out), ("packets", packets.len(), counts.packets_left_out)]
         {
-            if left_out > 0 {
+            if left_out > 0 && form != Form::Transfers {
                 let found = left_out.saturating_add(kept as u64);
                 return refused(format!("{what} = {found}: must be at most {kept} to replay a capture by its {what}"));
             }
@@ -80,14 +93,22 @@ impl Replay {
         let of_rows = |rows| Seen { ends: &ends, wire_bytes: &wire_bytes, rows }.near(networks);
         let (near, of_all) = (of_rows(&carrying).inside, of_rows(&all));
         let width_s = counts.volume_width_ns as f64 * 1e-9;
-        let called = calls(&connections, &volumes, width_s);
-        let udp = UdpShare::of(&connections, &called);
-        let doubts = doubts(&udp, &volumes, &counts, of_all.crossing);
-        let missing = missing(&connections, &counts, &ends, &of_all.inside);
-        let left_out_share = left_out_share(&connections, &counts);
-        let tap = Tap::of(&connections, &volumes, &ends, &near);
-        let paths = paths(&connections, &ends, &near);
-        let (datagrams, bursts) = datagrams(&packets, &paths);
+        let called = calls(connections, volumes, width_s);
+        let udp = UdpShare::of(connections, &called);
+        let doubts = doubts(&udp, volumes, counts, of_all.crossing);
+        let missing = missing(connections, counts, &ends, &of_all.inside);
+        let left_out_share = left_out_share(connections, counts);
+        let tap = Tap::of(connections, volumes, &ends, &near);
+        let paths = paths(connections, &ends, &near);
+        let (datagrams, bursts) = match form {
+            Form::Transfers => Default::default(),
+            _ => datagrams(packets, &paths, form == Form::Packets),
+        };
+        let pieces = match form {
+            Form::Users | Form::Trains => pieces(trains, &paths, &ends, &near, &tap),
+            Form::Packets | Form::Transfers => Vec::new(),
+        };
+        let transfers = if form == Form::Transfers { exchanged(connections) } else { Vec::new() };
         let call = |row: u32| KnownCall {
             connection: row,
             opener_packets: connections[row as usize].from_opener.packets,
@@ -96,18 +117,37 @@ impl Replay {
         let mut begun_s: Vec<f64> = connections.iter().map(|one| seconds(one.start_ns)).collect();
         begun_s.sort_by(f64::total_cmp);
         let known = Known {
+            form,
+            tcp_only: options.tcp_only,
             begun_s,
             sizes: Sizes { mss: options.mss, header_bytes: options.header_bytes },
-            pieces: pieces(&trains, &paths, &ends, &near, &tap),
+            pieces,
+            transfers,
             calls: called.into_iter().map(call).collect(),
-            lasted_s: lasted_s(&connections),
-            name,
+            lasted_s: lasted_s(connections),
+            name: name.clone(),
             ends,
             paths,
             datagrams,
             bursts,
         };
-        Ok(Replay { known, tap, doubts, missing, udp, left_out_share })
+        let partial = partial(counts, connections.len());
+        Ok(Replay { known, tap, doubts, partial, missing, udp, left_out_share })
+    }
+
+    /// What becomes of the packets.
+    pub fn form(&self) -> Form {
+        self.known.form
+    }
+
+    /// That connections were given up since there were too many, in a sentence.
+    pub fn partial(&self) -> Option<&str> {
+        self.partial.as_deref()
+    }
+
+    /// From the first packet of the connections to the last one, s.
+    pub fn lasted_s(&self) -> f64 {
+        self.known.lasted_s
     }
 
     /// What of the capture no list has, in sentences; what a list lacks is in [`List::missing`].
@@ -135,12 +175,26 @@ impl Replay {
         self.tap.peak_bps()
     }
 
-    /// The flows over a link of these rates; with `rtt_s` all round-trip times are multiplied by one factor, so that the
+    /// The flows at their times in the capture, over a link of these rates, before users wait; with `rtt_s` as
+    /// [`Replay::list`] has it. `scaled` says that their times will be multiplied, so that they may span years.
+    ///
+    /// # Errors
+    /// A value that a flow list cannot hold, or flows that span years.
+    pub fn flows(&self, rates: Rates, rtt_s: Option<f64>, scaled: bool) -> Result<Captured<'_>, Refused> {
+        Captured::of(&self.known, &self.tap.link(rates), rtt_s, scaled)
+    }
+
+    /// The trains of the connections, each with what its side adds to the time that the path takes.
+    pub fn steps(&self, rates: Rates) -> Vec<Step> {
+        self.known.steps(&self.tap.link(rates))
+    }
+
+    /// The flows of [`Form::Users`] over a link of these rates, whose users wait; with `rtt_s` all round-trip times are multiplied by one factor, so that the
     /// median over the TCP connections is this, s, above 0.
     ///
     /// # Errors
-    /// A wait above a day, or flows that span years.
+    /// Another form, a wait above a day, or flows that span years.
     pub fn list(&self, rates: Rates, rtt_s: Option<f64>) -> Result<List, Refused> {
-        List::of(&self.known, &self.tap.link(rates), rtt_s)
+        List::of(&self.flows(rates, rtt_s, false)?)
     }
 }

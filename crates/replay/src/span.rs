@@ -24,16 +24,38 @@ pub(crate) fn lasted_s(connections: &[Connection]) -> f64 {
     }
 }
 
+/// Latest start of a flow list.
+const LISTED_S: f64 = 1e9;
+
+fn between(starts_s: &[f64]) -> f64 {
+    starts_s.first().zip(starts_s.last()).map_or(0.0, |(first_s, last_s)| last_s - first_s)
+}
+
+/// Refuses flows that span years, as those of two captures in one file do; `starts_s` ascend, and their packets came for
+/// `lasted_s`.
+///
 /// # Errors
-/// Flows with these starts, ascending, whose packets came for `lasted_s`, span years, as those of two captures in one file
-/// do.
-pub(crate) fn refuse_clock_jump(starts_s: &[f64], source: &str, lasted_s: f64) -> Result<(), Refused> {
-    let between = starts_s.first().zip(starts_s.last()).map_or(0.0, |(first_s, last_s)| last_s - first_s);
-    let span_s = between.max(lasted_s);
+/// They span more than two years.
+pub fn refuse_clock_jump(starts_s: &[f64], source: &str, lasted_s: f64) -> Result<(), Refused> {
+    let span_s = between(starts_s).max(lasted_s);
     // What comes after the last start is as long again at most.
     if 2.0 * span_s <= LONGEST_S {
         return Ok(());
     }
+    refused(format!("{}, or scale it with --load", clock_jump(starts_s, source, span_s)))
+}
+
+/// Refuses flows that span decades, which no flow list holds and no load scales; `starts_s` ascend.
+///
+/// # Errors
+/// They span more than 10^9 s.
+pub fn refuse_beyond_a_list(starts_s: &[f64], source: &str) -> Result<(), Refused> {
+    let span_s = between(starts_s);
+    if span_s > LISTED_S { refused(clock_jump(starts_s, source, span_s)) } else { Ok(()) }
+}
+
+/// What is wrong with flows that span years, and where to cut them.
+fn clock_jump(starts_s: &[f64], source: &str, span_s: f64) -> String {
     let mut longest = (0.0, 0.0);
     for pair in starts_s.windows(2) {
         if pair[1] - pair[0] > longest.0 {
@@ -47,9 +69,9 @@ pub(crate) fn refuse_clock_jump(starts_s: &[f64], source: &str, lasted_s: f64) -
         }
         _ => (String::new(), "cut it".to_owned()),
     };
-    refused(format!(
+    format!(
         "{source}: its flows span {:.1} years{without}: two captures in one file, or a clock that jumped; {cut} (editcap -A \
-         and -B), or scale it with --load",
+         and -B)",
         span_s / YEAR_S
-    ))
+    )
 }

@@ -2,6 +2,30 @@
 
 pub(crate) use units::grouped;
 
+/// Characters of a stranger's name that are shown.
+const SHOWN: usize = 80;
+
+/// A stranger's text on one line: control characters escaped as Python escapes them, at most 80 characters.
+pub(crate) fn printable(text: &str) -> String {
+    let long = text.chars().count() > SHOWN;
+    let dots = if long { "..." } else { "" };
+    let shown = text.chars().take(if long { SHOWN - dots.len() } else { SHOWN });
+    let mut line = String::new();
+    for one in shown {
+        // Behind another character a combining one is printable.
+        let escaped = format!("a{one}");
+        let is_escaped = !matches!(one, '"' | '\'' | '\\') && escaped.escape_debug().count() > 2;
+        match (is_escaped, u32::from(one)) {
+            (false, _) => line.push(one),
+            (true, 0x09 | 0x0a | 0x0d) => line.extend(one.escape_default()),
+            (true, code @ ..0x100) => line.push_str(&format!("\\x{code:02x}")),
+            (true, code @ ..0x1_0000) => line.push_str(&format!("\\u{code:04x}")),
+            (true, code) => line.push_str(&format!("\\U{code:08x}")),
+        }
+    }
+    line + dots
+}
+
 /// To the next whole number, with commas.
 pub(crate) fn whole(value: f64) -> String {
     grouped(value.round_ties_even() as u64)
@@ -46,6 +70,13 @@ pub(crate) fn general(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_of_a_stranger_is_on_one_line() {
+        assert_eq!(printable("a\nb\0\u{9b}'é\u{301}\u{202e}\u{e0001}"), "a\\nb\\x00\\x9b'é\u{301}\\u202e\\U000e0001");
+        assert_eq!(printable(&"x".repeat(80)), "x".repeat(80));
+        assert_eq!(printable(&"x".repeat(81)), "x".repeat(77) + "...");
+    }
 
     #[test]
     fn numbers_read_as_python_writes_them() {

@@ -1,6 +1,8 @@
-//! Trains with what their sides add to the time that the path takes, without what the captured link did.
+//! Trains with what their sides add to the time that the path takes, with what the captured link did and without it.
 //!
-//! The rules are those of `mayfly.workload.apps`.
+//! Each train of a connection becomes a step of its script, in which an end speaks when it has heard what came before and
+//! thought about it for as long as it did. What TCP and the path took in the capture is left out, so that the replay can
+//! take its own. Source: Chen 2012, 9.2.1.
 
 use capture::Train;
 
@@ -45,14 +47,21 @@ pub(crate) struct Piece {
 
 /// A train of the replay.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
-    pub(crate) connection: u32,
-    pub(crate) from_opener: bool,
-    pub(crate) bytes: u64,
-    pub(crate) wait_ns: u64,
-    pub(crate) pace_ns: u64,
-    pub(crate) start_s: f64,
-    pub(crate) end_s: f64,
+pub struct Step {
+    /// Row of its connection in the capture.
+    pub connection: u32,
+    /// Who sends it.
+    pub from_opener: bool,
+    /// Payload, bytes.
+    pub bytes: u64,
+    /// What its side adds before it to the time that the path takes, ns.
+    pub wait_ns: u64,
+    /// Between its packets, ns; 0 sends what the window allows.
+    pub pace_ns: u64,
+    /// First packet in the capture, s.
+    pub start_s: f64,
+    /// Last packet in the capture, s.
+    pub end_s: f64,
 }
 
 /// The trains of a capture.
@@ -82,6 +91,46 @@ pub(crate) fn pieces(trains: &[Train], paths: &[Path], ends: &Ends, near: &[bool
     trains.iter().map(piece).collect()
 }
 
+/// The trains of the replay with all that the captured link did, by connection and time (Chen 2012, 9.2.1).
+///
+/// With the parts of the handshake, tap to opener and back and tap to responder and back, a train waits for what is left
+/// of the time at the tap, at least 0: the first one `setup_s` less the whole round trip, of a responder less its own
+/// part too; after a train of the other side the warm-up less the part of its own side; after one of its own side (a
+/// pause) the pause less the whole round trip. The replay waits for the acknowledgement before a pause, so that a pause
+/// lasts longer by what its receiver delays that.
+///
+/// A train that took longer than the ideal transfer of its packets is released evenly over the time it took, a packet of
+/// the replay at a time; any other as fast as the window allows. So a link that was slow in the capture stays as slow;
+/// Chen 2012, 9.2.1, spreads the surplus of all trains of a side over all of its packets instead.
+pub(crate) fn steps_as_captured(pieces: &[Piece], paths: &[Path], mss: u64) -> Vec<Step> {
+    let mut steps = Vec::with_capacity(pieces.len());
+    let mut before: Option<&Piece> = None;
+    for piece in pieces {
+        let path = &paths[piece.connection as usize];
+        let whole_s = path.to_opener_s + path.to_responder_s;
+        let own_s = if piece.from_opener { path.to_opener_s } else { path.to_responder_s };
+        let wait_s = match before.filter(|before| before.connection == piece.connection) {
+            None => path.setup_s.unwrap_or(0.0) - whole_s - if piece.from_opener { 0.0 } else { own_s },
+            Some(before) if before.from_opener == piece.from_opener => piece.warm_up_s - whole_s,
+            Some(_) => piece.warm_up_s - own_s,
+        };
+        let lasted_s = piece.end_s - piece.start_s;
+        let gaps = piece.bytes.div_ceil(mss).saturating_sub(1);
+        let slow = gaps > 0 && piece.theoretical_s.is_some_and(|ideal_s| lasted_s > ideal_s);
+        steps.push(Step {
+            connection: piece.connection,
+            from_opener: piece.from_opener,
+            bytes: piece.bytes,
+            wait_ns: in_ns(wait_s),
+            pace_ns: if slow { in_ns(lasted_s / gaps as f64) } else { 0 },
+            start_s: piece.start_s,
+            end_s: piece.end_s,
+        });
+        before = Some(piece);
+    }
+    steps
+}
+
 /// A train on its way to a step of a script.
 #[derive(Clone, Copy, Debug)]
 struct Part<'a> {
@@ -105,6 +154,10 @@ struct Part<'a> {
 }
 
 /// The trains of the replay over a captured link, by connection and time.
+///
+/// As [`steps_as_captured`], but the parts of the path are the least of any connection to the same address, a wait is also
+/// less the queue at the time, though no less than the time since its side acknowledged what it answers, and a train that
+/// was slow while the link was full, or that lost packets, is not paced.
 pub(crate) fn steps(pieces: &[Piece], paths: &[Path], ends: &Ends, link: &Link, mss: u64) -> Vec<Step> {
     let mut parts = Vec::with_capacity(pieces.len());
     for own in pieces.chunk_by(|first, second| first.connection == second.connection) {

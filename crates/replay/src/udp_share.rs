@@ -1,6 +1,8 @@
 //! How much of a capture is QUIC and other UDP, which a replay sends as it was captured.
 //!
-//! The words are those of `mayfly.workload.udp_share`.
+//! Packets of TCP are replayed as transfers whose senders slow down when packets wait or are lost; those of UDP each at its
+//! time, since nothing in them says what their senders would do: true of calls, and wrong of QUIC, which slows down as TCP
+//! does.
 
 use capture::{Connection, Protocol};
 
@@ -68,7 +70,7 @@ impl UdpShare {
     }
 
     /// What a replay does with it; None of a hundredth of the bytes or less.
-    pub(crate) fn replay_sentence(&self) -> Option<String> {
+    pub fn replay_sentence(&self) -> Option<String> {
         (self.quic + self.other >= SAID_FROM).then(|| {
             format!(
                 "{}: these packets are replayed as captured and do not slow down when they meet a queue, so the answer is \

@@ -4,7 +4,7 @@
 mod wire;
 
 use proptest::prelude::*;
-use replay::{List, Networks, Options, Probes, Rates, ReadOptions, Reading, Replay};
+use replay::{Form, List, Networks, Options, Probes, Rates, ReadOptions, Reading, Replay};
 use units::Time;
 use wire::*;
 
@@ -14,8 +14,20 @@ fn check(file: &[u8], networks: Option<&str>, rate: f64, rtt_s: Option<f64>) {
     let options = ReadOptions { max_flows: 20, max_volumes: 64, ..ReadOptions::default() };
     let networks = networks.map(|one| Networks::parse([one]).expect("a network"));
     let Ok(reading) = Reading::from_bytes("some", file, &options) else { return };
-    let Ok(replay) = Replay::of(reading, Options { networks, mss: 1448, header_bytes: 52 }) else { return };
-    let Ok(list) = replay.list(Rates { down: rate, up: rate / 2.0 }, rtt_s) else { return };
+    let rates = Rates { down: rate, up: rate / 2.0 };
+    let of = |form: Form| {
+        Replay::of(&reading, Options { networks: networks.clone(), mss: 1448, header_bytes: 52, form, tcp_only: false })
+    };
+    for (form, _) in Form::NAMES {
+        let Ok(replay) = of(form) else { continue };
+        let Ok(captured) = replay.flows(rates, rtt_s, true) else { continue };
+        let Ok(flows) = captured.flows() else { continue };
+        assert!(flows.is_sorted_by(|one, other| one.start_s <= other.start_s) && flows[0].start_s == 0.0);
+        let addresses = captured.addresses().len();
+        assert!(flows.iter().all(|flow| flow.size_bytes > 0 && (flow.src.max(flow.dst) as usize) < addresses));
+    }
+    let Ok(replay) = of(Form::Users) else { return };
+    let Ok(list) = replay.list(rates, rtt_s) else { return };
     adds_up(&list);
     let probed = list.with_probes(&Probes { ping: true, interval_s: 0.5, call: true, seed: 3 });
     assert_eq!(probed.flows.len(), list.flows.len() + 3);

@@ -4,7 +4,7 @@
 mod wire;
 
 use netsim::{Burst, Train};
-use replay::{List, Networks, Options, Probes, Rates, ReadOptions, Reading, Refused, Replay};
+use replay::{Form, List, Networks, Options, Probes, Rates, ReadOptions, Reading, Refused, Replay};
 use units::Time;
 use wire::*;
 
@@ -13,7 +13,7 @@ const OTHER: End = ([192, 168, 0, 3], 40_001);
 
 fn replay_of(frames: &[Frame], networks: Option<Networks>) -> Result<Replay, Refused> {
     let reading = Reading::from_bytes("hand.pcap", &pcap(frames, 1, false, false), &ReadOptions::default())?;
-    Replay::of(reading, Options { networks, mss: 1448, header_bytes: 52 })
+    Replay::of(&reading, Options { networks, mss: 1448, header_bytes: 52, form: Form::Users, tcp_only: false })
 }
 
 fn list_of(frames: &[Frame]) -> List {
@@ -202,12 +202,12 @@ fn connections_that_are_not_held_are_said_first() {
     let frames: Vec<Frame> = (0..9).flat_map(|at| exchange(at * 200_000, (OTHER.0, 5_000 + at as u16))).collect();
     let options = ReadOptions { max_held: 4, ..ReadOptions::default() };
     let reading = Reading::from_bytes("hand.pcap", &pcap(&frames, 1, false, false), &options).expect("a capture");
-    let replay = Replay::of(reading, Options { networks: None, mss: 1448, header_bytes: 52 }).expect("a replay");
-    assert_eq!(
-        replay.missing(),
-        [
-            "Partial: 5 connections that were silent for longest are left out, since 4 are all that are held: cut the capture \
-          into parts (editcap -A and -B, or -c) and read each"
-        ]
-    );
+    let replay = Replay::of(
+        &reading,
+        Options { networks: None, mss: 1448, header_bytes: 52, form: Form::Users, tcp_only: false },
+    )
+    .expect("a replay");
+    let said = "Partial: 5 connections that were silent for longest are left out, since 4 are all that are held: cut the \
+                capture into parts (editcap -A and -B, or -c) and read each";
+    assert_eq!((replay.partial(), replay.missing().len()), (Some(said), 0));
 }

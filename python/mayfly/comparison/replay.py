@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mayfly.arrays import number
+from mayfly import _native
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.link_trace.files import read_trace
@@ -17,11 +17,13 @@ from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.closed_loop import LASTED, closed
+from mayfly.workload.partial import partial_sentences
+from mayfly.workload.replayed import FORMS, Captured, flows_of, read_options, refuse_clock_jump
+from mayfly.workload.sides import networks_of
+from mayfly.workload.udp_share import UdpShare
 
 if TYPE_CHECKING:
     from mayfly.profile.link import LinkGuess
-    from mayfly.workload.connections import Reading
-    from mayfly.workload.udp_share import UdpShare
 
 _DRAIN_S = 60.0
 """Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer."""
@@ -33,9 +35,6 @@ _LEAST_PROBED_S = 10.0
 """... and as long as a playout buffer takes to adapt, at least."""
 
 _PROBES = {"probes.ping": True, "probes.call": True}
-
-REPLAYS = ("users", "trains", "packets", "transfers")
-"""How a capture is replayed."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ class Replay:
     span_s : float
         How long packets came, s.
     replay : str
-        One of :data:`REPLAYS`.
+        One of :data:`mayfly.workload.replayed.FORMS`.
     load : float or None
         That was asked for.
     hours : int or None
@@ -85,7 +84,7 @@ class Replay:
     missing: list[str]
     partial: str | None
     rtt_s: float | None
-    udp: "UdpShare"
+    udp: UdpShare
     left_out: float
 
 
@@ -116,8 +115,6 @@ def replay_of(
     MayflyError
         As there.
     """
-    from mayfly.workload.capture import refuse_clock_jump
-    from mayfly.workload.missing import ASSUMED_RTT_S, assumed_rtt_sentence
     from mayfly.workload.mix import offered, scale_load
 
     # Who waits offers no load of his own.
@@ -133,24 +130,17 @@ def replay_of(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    flows, span_s, path_rtt_s, doubts, missing, partial, udp, left_out = _flows(
-        capture, internal, replay, scenario, load is not None
-    )
-    if rtt_s is not None:
-        flows, path_rtt_s = with_median_rtt(flows, rtt_s, path_rtt_s), rtt_s
-    elif flows["rtt_s"].null_count() == flows.height:
-        flows, path_rtt_s = flows.with_columns(rtt_s=pl.lit(ASSUMED_RTT_S, pl.Float64)), ASSUMED_RTT_S
-        missing = [*missing, assumed_rtt_sentence()]
-    elif path_rtt_s is None:
-        # Without TCP the look-ups tell what is known of the paths.
-        path_rtt_s = number(flows["rtt_s"].median())
+    found, counts = _read(capture, internal, replay, scenario)
+    network = scenario.network
+    rates_bps = float(network.rate), float(network.reverse_rate or network.rate)
+    flows, lacking, path_rtt_s = flows_of(found, rates_bps, rtt_s=rtt_s, scaled=load is not None)
+    partial = ". ".join(partial_sentences(counts)) or None
     if load is not None:
         # In a slower time a call is none, and who waits offers no load of his own.
         flows = flows.drop(CALL, LASTED, strict=False)
     packets = {"mss": scenario.tcp.mss, "header_bytes": scenario.tcp.headers_bytes}
-    span_s = max(span_s, offered(flows, **packets)["span_s"])
+    span_s = max(found.lasted_s, offered(flows, **packets)["span_s"])
     if load is not None:
-        network = scenario.network
         scaled = scale_load(
             flows.drop("connection_id", strict=False),
             load,
@@ -168,37 +158,21 @@ def replay_of(
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, path_rtt_s, span_s)
     return Replay(
-        scenario, flows, span_s, replay, load, asked, packets, guess, doubts, missing, partial, rtt_s, udp, left_out
+        scenario=scenario,
+        flows=flows,
+        span_s=span_s,
+        replay=replay,
+        load=load,
+        hours=asked,
+        packets=packets,
+        guess=guess,
+        doubts=found.doubts,
+        missing=[*found.missing, *lacking],
+        partial=partial,
+        rtt_s=rtt_s,
+        udp=UdpShare(*found.udp),
+        left_out=found.left_out_share,
     )
-
-
-def with_median_rtt(flows: pl.DataFrame, rtt_s: float, usual_s: float | None = None) -> pl.DataFrame:
-    """A flow list whose round-trip times have another median.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, ...)
-        A normalised flow list.
-    rtt_s : float
-        Wanted median, s, > 0.
-    usual_s : float, optional
-        Median that it takes the place of, s; that of the flows when not given.
-
-    Returns
-    -------
-    polars.DataFrame
-        All times multiplied by one factor, within what a flow list may hold; where none is known, all are ``rtt_s``.
-        Waits and starts stay as they are: they are of the users and their hosts.
-
-    Examples
-    --------
-    >>> with_median_rtt(pl.DataFrame({"rtt_s": [0.01, 0.02, 0.06]}), 0.04)["rtt_s"].to_list()
-    [0.02, 0.04, 0.12]
-    """
-    median = flows["rtt_s"].median() if usual_s is None else usual_s
-    if not isinstance(median, float):
-        return flows.with_columns(rtt_s=pl.lit(rtt_s, pl.Float64))
-    return flows.with_columns((pl.col("rtt_s") * (rtt_s / median)).clip(*RTT_BOUNDS_S))
 
 
 def _round_trip_s(rtt: str | float) -> float:
@@ -304,101 +278,17 @@ def _probed(scenario: Scenario, path_rtt_s: float | None, span_s: float) -> Scen
     return scenario.override(probes={name: value for name, value in found.items() if value is not None} | given)
 
 
-def _flows(
-    capture: str | os.PathLike[str], internal: Sequence[str] | None, replay: str, scenario: Scenario, scaled: bool
-) -> tuple[pl.DataFrame, float, float | None, list[str], list[str], str | None, "UdpShare", float]:
-    """The capture's flows in the form asked for, how long their packets came, and the usual round-trip time, s.
-
-    Then what to doubt in it, what of it is left out, a sentence where it was not read to its end, how much of it is
-    UDP, and how much is in no connection. Their load will be ``scaled`` or not.
-    """
-    from mayfly.workload import apps as forms
-    from mayfly.workload.calls import with_calls
-    from mayfly.workload.capture import (
-        flows_of_connections,
-        networks_of,
-        refuse_beyond_a_list,
-        refuse_clock_jump,
-    )
-    from mayfly.workload.captured_link import captured_link
-    from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures, why_no_flow
-    from mayfly.workload.missing import asides_sentence, left_out_share, missing, wire_bytes
-    from mayfly.workload.partial import partial_sentences
-    from mayfly.workload.sides import near_side, sides_of
-    from mayfly.workload.udp_share import udp_share
-
-    if replay not in REPLAYS:
-        raise MayflyError(f"replay = {replay!r}: must be {', '.join(REPLAYS[:-1])} or {REPLAYS[-1]}")
+def _read(
+    capture: str | os.PathLike[str], internal: Sequence[str] | None, form: str, scenario: Scenario
+) -> tuple[_native.Replay, dict[str, Any]]:
+    """The capture, read for this form of a replay, and what was counted."""
+    if form not in FORMS:
+        raise MayflyError(f"replay = {form!r}: must be {', '.join(FORMS[:-1])} or {FORMS[-1]}")
     networks = None if internal is None else networks_of(internal)
     tcp = scenario.tcp
-    inside = forms.read_options(initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
-    options = ReadOptions() if replay == "transfers" else inside
-    reading = read_captures(capture, replace(options, max_volumes=MOST_VOLUMES))
-    if networks is not None:
-        sides_of(reading.connections, networks)
-    if not _carries(reading):
-        raise MayflyError(
-            f"{capture}: no TCP connection with payload and no UDP flow to replay: "
-            + why_no_flow(reading.connections.height, reading.counts)
-        )
-    # Before rows are formed, whose bounds would say less.
-    if scaled:
-        refuse_beyond_a_list(reading.connections, str(capture))
-    else:
-        refuse_clock_jump(reading.connections, str(capture), _lasted_s(reading.connections))
-    rates = {"down": float(scenario.network.rate), "up": float(scenario.network.reverse_rate or scenario.network.rate)}
-    link = captured_link(reading, forms.near_hosts(reading, networks), rates)
-    asides = None
-    if replay == "transfers":
-        flows = flows_of_connections(reading.connections, networks)
-    elif replay in ("users", "trains"):
-        of_users = rates if replay == "users" else None
-        flows, carried = forms.flows_and_asides(reading, networks, mss=tcp.mss, rates_bps=of_users, link=link)
-        asides = asides_sentence(*carried)
-    else:
-        flows = forms.recorded_flows(reading, networks)
-    near = near_side(reading.connections, networks)
-    flows = with_calls(flows, reading.connections, reading.volumes, reading.counts["volume_width_s"])
-    left = missing(reading, near.hosts) + ([] if asides is None else [asides])
+    options = read_options(form, initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
+    captured = Captured(capture, options)
+    found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes)
     # Transfers at their times do not ask what the captured link did.
-    counts = reading.counts | ({"volumes_left_out": 0} if replay in ("transfers", "packets") else {})
-    partial = ". ".join(partial_sentences(counts)) or None
-    called = flows.filter(pl.col(CALL).is_not_null()) if CALL in flows.columns else flows.clear()
-    udp = udp_share(reading.connections, called["connection_id"].unique().to_list())
-    lasted_s, path_rtt_s = _lasted_s(reading.connections), forms.usual_rtt_s(reading, link)
-    absent = left_out_share(reading.counts, wire_bytes(reading.connections))
-    return flows, lasted_s, path_rtt_s, _doubts(reading, near.crossing), left, partial, udp, absent
-
-
-def _carries(reading: "Reading") -> bool:
-    """Whether there is something to replay."""
-    rows = reading.connections
-    tcp = (pl.col("protocol") == "tcp") & (pl.col("opener_distinct_bytes") + pl.col("responder_distinct_bytes") > 0)
-    return rows.filter(tcp | (pl.col("protocol") == "udp")).height > 0
-
-
-def _doubts(reading: "Reading", crossing: float) -> list[str]:
-    """What :mod:`mayfly.profile` doubts in the capture, too."""
-    from mayfly.profile.overview import longest_silence_s
-    from mayfly.workload.capture import clock_jump_sentence, one_sided_sentence
-    from mayfly.workload.copies import copies_sentence
-    from mayfly.workload.udp_share import udp_share
-
-    frame = reading.connections
-    found = (
-        clock_jump_sentence(longest_silence_s(frame, reading.volumes), reading.counts["duration_s"]),
-        one_sided_sentence(crossing),
-        copies_sentence(reading.counts),
-        udp_share(frame).replay_sentence(),
-    )
-    return [sentence for sentence in found if sentence is not None]
-
-
-def _lasted_s(connections: pl.DataFrame) -> float:
-    """From the first packet of the connections to the last one, s."""
-    known = connections.filter(pl.col("protocol") != "icmp")
-    if known.height == 0:
-        return 0.0
-    first = known.select(pl.min_horizontal("start_s", "opener_first_s", "responder_first_s").min()).item()
-    last = known.select(pl.max_horizontal("opener_last_s", "responder_last_s").max()).item()
-    return max(float(last) - float(first), 0.0) if last is not None and first is not None else 0.0
+    untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}
+    return found, captured.counts | untold

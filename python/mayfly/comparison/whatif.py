@@ -90,9 +90,9 @@ def whatif(
 
     Notes
     -----
-    Connections are scripts of what their ends say to each other (:mod:`mayfly.workload.apps`); what a user starts next
-    waits for what was there before (:mod:`mayfly.workload.closed_loop`), and what the captured link did is left out as
-    far as the capture tells (:mod:`mayfly.workload.captured_link`). The answer is about their trains.
+    Connections are scripts of what their ends say to each other (:mod:`mayfly.workload.replayed`); what a user starts
+    next waits for what was there before (:mod:`mayfly.workload.closed_loop`), and the queue of the captured link is
+    left out as far as the capture shows it (``crates/replay/src/link``). The answer is about their trains.
     docs/verification.md says how well that predicts. At a ``load`` that was asked for nobody waits.
 
     A capture is one draw of what its users do. Sixteen more hours (``replications``) are drawn from its sessions
@@ -102,9 +102,9 @@ def whatif(
 
     A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``). Their path
     has the median round-trip time of the TCP connections without the queue of the captured link, whatever the form of
-    the replay, and they count in the seconds in which the link is busy (docs/users.md). Where the capture
-    has calls of its own (:mod:`mayfly.workload.calls`) and no ``load`` changes their pace, these are measured instead.
-    Load is over the time that the capture lasts.
+    the replay, and they count in the seconds in which the link is busy (docs/users.md). Where the capture has calls of
+    its own (``crates/replay/src/calls.rs``) and no ``load`` changes their pace, these are measured instead. Load is
+    over the time that the capture lasts.
     """
     from mayfly.metrics import answer
     from mayfly.workload.mix import offered

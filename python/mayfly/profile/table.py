@@ -19,7 +19,7 @@ from mayfly.errors import MayflyError
 from mayfly.limits import Look
 from mayfly.text.parquet import is_parquet
 from mayfly.workload.columns import Columns, Table, columns_of, columns_of_capture
-from mayfly.workload.reading import MOST_VOLUMES, ReadOptions, most_connections, most_open
+from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, ReadOptions, most_connections, most_open
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +175,7 @@ def read_connections(
     progress : callable, optional
         Called with 1 when all is read.
     trains : bool
-        Keep the trains, at most :data:`mayfly.workload.apps.MOST_TRAINS`; a table of connections has none.
+        Keep the trains, at most :data:`mayfly.workload.reading.MOST_TRAINS`; a table of connections has none.
     volumes : bool
         Keep the volumes, at most :data:`mayfly.workload.connections.MOST_VOLUMES`.
     sharding : Sharding, optional
@@ -211,7 +211,7 @@ def read_connections(
         frame, counts = kept.read_connections(names[0])
         found = when = None
     else:
-        most_trains, most_volumes = _most_trains() if trains else 0, MOST_VOLUMES * volumes
+        most_trains, most_volumes = MOST_TRAINS if trains else 0, MOST_VOLUMES * volumes
         if sharding is None:
             options = kept.ReadOptions(
                 max_flows=most_open(), max_held=most_connections(), max_trains=most_trains, max_volumes=most_volumes
@@ -253,12 +253,6 @@ def _reading_of_shards(names: Sequence[str], sharding: Sharding, most_trains: in
         raise MayflyError(f"{read.place.name}: shards that were read are damaged: {error}") from None
     finally:
         read.place.remove()
-
-
-def _most_trains() -> int:
-    from mayfly.workload.apps import MOST_TRAINS  # brings numpy, which the table alone goes without
-
-    return MOST_TRAINS
 
 
 def _span(frame: pl.DataFrame) -> float:

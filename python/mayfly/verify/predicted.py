@@ -38,7 +38,7 @@ def replay(workload: Workload, ran: Ran, how: str = "users", overrides: dict[str
     ran : Ran
         With the capture.
     how : str
-        As :data:`mayfly.comparison.replay.REPLAYS`.
+        As :data:`mayfly.workload.replayed.FORMS`.
     overrides : dict, optional
         Further fields of the scenario.
 

@@ -218,7 +218,7 @@ def verify(
     engines : sequence of str
         What runs the replay: ``simulator``, ``linux``.
     replay : str
-        What is replayed (:data:`mayfly.comparison.replay.REPLAYS`).
+        What is replayed (:data:`mayfly.workload.replayed.FORMS`).
     progress : callable, optional
         Called with the fraction done.
 

@@ -1,7 +1,7 @@
 """Flow lists made of packet captures, which replay them through a bottleneck.
 
-Principle: :mod:`mayfly.workload.connections` has one row per TCP connection or UDP flow; everything here is a polars
-expression over these rows. What a capture cannot tell (round-trip time of a connection begun before it,
+Principle: :mod:`mayfly.workload.connections` has one row per TCP connection or UDP flow, and crate ``replay`` makes the
+transfers of these rows. What a capture cannot tell (round-trip time of a connection begun before it,
 rate of a single datagram) is filled in by the rules stated at :func:`flows_of_capture`.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from mayfly.errors import MayflyError
+from mayfly import _native
 from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import clock_jump_sentence as clock_jump_sentence
@@ -21,20 +21,11 @@ from mayfly.workload.sides import networks_of as networks_of
 
 __all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
 
-SMALLEST_UDP_BYTES = 29
-"""IPv4 and UDP header and one byte of payload."""
-
-LARGEST_UDP_BYTES = 65535
-"""A packet of segmentation offload is longer than any on the wire; it is replayed at this length."""
-
-SINGLE_BPS = 1e6
-"""Rate of a UDP flow of one packet, bit/s: the packet lasts its length at 1 Mbit/s."""
-
-CLOCK_S = 1e-6
-"""Shortest span between two packets, the resolution of most captures."""
-
-RATE_BOUNDS_BPS = (1.0, 1e12)
-"""Rates a flow list may hold, bit/s."""
+_SENT: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("first_s", "last_s", "first_data_s"), pl.Float64),
+    **dict.fromkeys(("packets", "wire_bytes", "distinct_bytes"), pl.Int64),
+}
+"""What the transfers of an end depend on."""
 
 
 def flows_of_capture(
@@ -112,49 +103,25 @@ def flows_of_connections(
     frame = frame.filter(pl.col("protocol") != "icmp")
     if near is None:
         near = near_side(frame, networks).hosts
-    measured = pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s")
-    known = frame.with_columns(measured.alias("rtt_s"))
-    known = known.with_columns(pl.col("rtt_s").fill_null(pl.col("rtt_s").median()))
-    ways = known.select("connection_id", opener_near=opener_is_near(near))
-    flows = pl.concat([direction_of(known, "opener", "responder"), direction_of(known, "responder", "opener")])
-    flows = flows.join(ways, on="connection_id", how="left", maintain_order="left")
-    up = (pl.col("opened_by") == "sender") == pl.col("opener_near")
+    udp, sent = pl.col("protocol") == "udp", [f"{end}_{name}" for end in ("opener", "responder") for name in _SENT]
+    times = (pl.col("start_s", "rtt_s").cast(pl.Float64), udp.fill_null(False).alias("udp"))
+    sides = (pl.col(name).cast(_SENT[name.partition("_")[2]]) for name in sent)
+    # Crate ``replay`` has the rules.
+    found = pl.DataFrame(_native.transfers(frame.select(*times, *sides)))
+    ends = frame.select("connection_id", "opener", "responder", "protocol", opener_near=opener_is_near(near))
+    flows = pl.concat([found, ends[found["row"]]], how="horizontal")
+    opens = pl.col("from_opener")
     flows = flows.with_columns(
-        pl.when(up).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
         (pl.col("start_s") - (pl.col("start_s").min() if from_zero else 0.0)).alias("start_s"),
+        pl.when(opens).then("opener").otherwise("responder").alias("src"),
+        pl.when(opens).then("responder").otherwise("opener").alias("dst"),
+        pl.when(opens == pl.col("opener_near")).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
+        pl.when(opens).then(pl.lit("sender")).otherwise(pl.lit("receiver")).alias("opened_by"),
     ).sort("start_s", "connection_id", "opened_by", descending=[False, False, True])
     return flows.with_row_index("flow_id").select(
         pl.col("flow_id").cast(pl.Int64),
         *("start_s", "src", "dst", "direction", "protocol", "size_bytes", "rtt_s", "opened_by"),
         *("packet_bytes", "rate_bps", "connection_id"),
-    )
-
-
-def direction_of(frame: pl.DataFrame, sender: str, receiver: str) -> pl.DataFrame:
-    """Flows sent by ``sender`` (``opener`` or ``responder``), before the shift to 0 and without ``direction``."""
-
-    def sent(name: str) -> pl.Expr:
-        return pl.col(f"{sender}_{name}")
-
-    udp = pl.col("protocol") == "udp"
-    asked_s = sent("first_data_s") - pl.col("rtt_s").fill_null(0.0)
-    start_s = pl.when(udp).then(sent("first_s")).otherwise(pl.max_horizontal("start_s", asked_s))
-    packet_bytes = (sent("wire_bytes") / sent("packets")).round().cast(pl.Int64)
-    span_s = pl.max_horizontal(sent("last_s") - sent("first_s"), pl.lit(CLOCK_S))
-    paced_bps = 8 * sent("wire_bytes") / sent("packets") * (sent("packets") - 1) / span_s
-    rate_bps = pl.when(sent("packets") > 1).then(paced_bps.clip(*RATE_BOUNDS_BPS)).otherwise(SINGLE_BPS)
-    carried = pl.when(udp).then(sent("packets") > 0).otherwise(sent("distinct_bytes") > 0)
-    return frame.filter(carried).select(
-        pl.col("connection_id"),
-        pl.max_horizontal(start_s, pl.lit(0.0)).alias("start_s"),
-        pl.col(sender).alias("src"),
-        pl.col(receiver).alias("dst"),
-        pl.col("protocol"),
-        pl.max_horizontal(sent("distinct_bytes"), pl.lit(1, dtype=pl.Int64)).alias("size_bytes"),
-        pl.col("rtt_s"),
-        pl.lit("sender" if sender == "opener" else "receiver").alias("opened_by"),
-        pl.when(udp).then(packet_bytes.clip(SMALLEST_UDP_BYTES, LARGEST_UDP_BYTES)).alias("packet_bytes"),
-        pl.when(udp).then(rate_bps).alias("rate_bps"),
     )
 
 
@@ -166,74 +133,6 @@ def opener_is_near(hosts: Iterable[str]) -> pl.Expr:
     inside = list(hosts)
     near = pl.col("opener").is_in(inside)
     return pl.when(near != pl.col("responder").is_in(inside)).then(near).otherwise(pl.lit(True))
-
-
-LONGEST_S = 2 * 365.25 * 86_400
-"""Longest span of a replay, that of a time in settings."""
-
-
-def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0) -> None:
-    """Refuse flows that span years, as those of two captures in one file do.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, n_columns)
-        Of a capture, or its connections: ``start_s``.
-    source : str
-        What the message calls it.
-    lasted_s : float
-        How long their packets came, s, where that is known.
-
-    Raises
-    ------
-    MayflyError
-        They span more than :data:`LONGEST_S`.
-    """
-    starts = flows["start_s"].drop_nulls().sort()
-    span_s = max(float(starts[-1] - starts[0]) if len(starts) else 0.0, lasted_s)
-    # What comes after the last start is as long again at most.
-    if 2 * span_s > LONGEST_S:
-        raise MayflyError(f"{_clock_jump(starts, source, span_s)}, or scale it with --load")
-
-
-LISTED_S = 1e9
-"""Latest start of a flow list."""
-
-
-def refuse_beyond_a_list(flows: pl.DataFrame, source: str) -> None:
-    """Refuse flows that span decades, which no flow list holds and no load scales.
-
-    Parameters
-    ----------
-    flows : polars.DataFrame, shape (n_flows, n_columns)
-        Of a capture, or its connections: ``start_s``.
-    source : str
-        What the message calls it.
-
-    Raises
-    ------
-    MayflyError
-        They span more than :data:`LISTED_S`.
-    """
-    starts = flows["start_s"].drop_nulls().sort()
-    span_s = float(starts[-1] - starts[0]) if len(starts) else 0.0
-    if span_s > LISTED_S:
-        raise MayflyError(_clock_jump(starts, source, span_s))
-
-
-def _clock_jump(starts: pl.Series, source: str, span_s: float) -> str:
-    """What is wrong with flows that span years, and where to cut them; ``starts`` are sorted."""
-    gaps = starts.diff().drop_nulls()
-    years = 365.25 * 86_400
-    without, cut = "", "cut it"
-    # All may begin together, and one of them have a packet years later.
-    if len(gaps) and (longest := gaps.arg_max()) is not None and gaps[longest] > 0:
-        without = f", {gaps[longest] / years:.1f} of them without any"
-        cut = f"cut it after {starts[longest]:,.0f} s"
-    return (
-        f"{source}: its flows span {span_s / years:.1f} years{without}: two captures in one file, or a clock that "
-        f"jumped; {cut} (editcap -A and -B)"
-    )
 
 
 def hosts_of(frame: pl.DataFrame) -> list[str]:

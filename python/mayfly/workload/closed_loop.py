@@ -9,13 +9,8 @@ time.
 import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.workload.sessions import users_of
-
-LONGEST_THINK_S = 60.0
-"""What a user waits at most between two tasks that belong together, s."""
-
-LONGEST_TASK_S = 30.0
-"""A connection longer than this is in the background: nobody waits for it, and it waits for nobody."""
 
 LASTED = "lasted_s"
 """Column of a flow list: from the start of a connection to its last data, in the capture, s."""
@@ -44,30 +39,13 @@ def closed(flows: pl.DataFrame) -> pl.DataFrame:
     """
     if LASTED not in flows.columns:
         return flows
-    begun, lasted = flows["start_s"].to_numpy().astype(float), flows[LASTED].to_numpy().astype(float)
-    waits = np.isfinite(lasted) & (lasted <= LONGEST_TASK_S)
-    users = users_of(flows).to_numpy()
-    stage: list[int | None] = [None] * flows.height
-    after: list[int | None] = [None] * flows.height
-    start_s = begun.copy()
-    last: dict[str, tuple[int, float, int | None, float]] = {}
-    count = 0
-    for row in np.argsort(begun, kind="stable"):
-        if not waits[row]:
-            continue
-        user, ends = users[row], begun[row] + lasted[row]
-        group = last.get(user)
-        if group is None or begun[row] >= group[1]:
-            near = group is not None and begun[row] - group[1] <= LONGEST_THINK_S
-            before, since = (group[0], group[1]) if near and group is not None else (None, 0.0)
-            group = (count, ends, before, since)
-            count += 1
-        number, until, before, since = group
-        last[user] = (number, max(until, ends), before, since)
-        stage[row], after[row] = number, before
-        start_s[row] = begun[row] - since
-    columns = {"stage": stage, "after": after}
-    tied = flows.with_columns(
-        pl.Series("start_s", start_s), *(pl.Series(name, values, pl.Int64) for name, values in columns.items())
+    # Crate ``replay`` has the rules: whom a host waits for, and how long at most.
+    users = users_of(flows).cast(pl.Categorical).to_physical()
+    columns = (
+        flows["start_s"].cast(pl.Float64).to_numpy(),
+        users.cast(pl.UInt32).to_numpy(),
+        flows[LASTED].cast(pl.Float64).fill_null(float("nan")).to_numpy(),
     )
-    return tied.drop(LASTED)
+    begun_s, numbers, lasted_s = (np.ascontiguousarray(column) for column in columns)
+    starts = pl.DataFrame(_native.closed_loop(begun_s, numbers, lasted_s))
+    return flows.with_columns(starts).drop(LASTED)

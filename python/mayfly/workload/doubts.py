@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mayfly.text.readable import share_text, time_text
-
-MOSTLY_CROSSING = 0.9
-"""Share of the bytes that crosses from which on the rest is not worth a word."""
-
-GAP_OF_S = 86_400.0
-"""Only of a capture longer than this is a silence doubtful, s ..."""
-
-GAP_SHARE = 0.9
-"""... that lasts for this share of it."""
+from mayfly import _native
 
 RTT_BOUNDS_S = (1e-9, 60.0)
 """Round-trip times a flow list may hold, s; a handshake outside them counts as not measured."""
@@ -31,15 +22,9 @@ def one_sided_sentence(crossing: float) -> str | None:
     Returns
     -------
     str or None
-        None where at least :data:`MOSTLY_CROSSING` crosses.
+        None where at least 90 % crosses.
     """
-    if crossing >= MOSTLY_CROSSING:
-        return None
-    return (
-        f"{share_text(1 - crossing)} of the bytes pass between hosts of one side: they are taken to pass the link, as "
-        "all in the capture, and down is toward who opened the connection; name the near side by --internal, or cut "
-        "them out"
-    )
+    return _native.one_sided_sentence(crossing)
 
 
 def clock_jump_sentence(silence_s: float | None, duration_s: float) -> str | None:
@@ -63,12 +48,7 @@ def clock_jump_sentence(silence_s: float | None, duration_s: float) -> str | Non
     'nothing passes for '
     >>> clock_jump_sentence(60_000.0, 86_000.0)
     """
-    if silence_s is None or duration_s <= GAP_OF_S or silence_s <= GAP_SHARE * duration_s:
-        return None
-    return (
-        f"nothing passes for {time_text(silence_s)} of {time_text(duration_s)}: two captures in one file, or a clock "
-        "that jumped; shares of time and mean loads mean nothing: cut it there (editcap -A and -B)"
-    )
+    return _native.clock_jump_sentence(silence_s, duration_s)
 
 
 SKIPPED = {

@@ -53,6 +53,9 @@ def copies_as(rule: str | None) -> Iterator[None]:
         _COPIES.reset(before)
 
 
+MOST_TRAINS = 20_000_000
+"""Trains, and packets, kept where a capture is replayed: those of the largest workload."""
+
 MOST_VOLUMES = 1 << 20
 """Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
 

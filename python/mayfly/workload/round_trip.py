@@ -13,8 +13,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats
-from mayfly.workload.apps import ENDS, timed_trains
-from mayfly.workload.connections import Reading
+from mayfly.workload.replayed import Captured
 
 QUANTILES = (0.1, 0.5, 0.9, 0.99)
 """Compared one by one."""
@@ -57,13 +56,13 @@ def critical_distance(one: int, other: int) -> float:
     return 1.358 * math.sqrt((one + other) / (one * other))
 
 
-def compared(before: Reading, after: Reading) -> pl.DataFrame:
+def compared(before: Captured, after: Captured) -> pl.DataFrame:
     """What two captures have in common, distribution by distribution.
 
     Parameters
     ----------
-    before, after : Reading
-        Read with :func:`mayfly.workload.apps.read_options`.
+    before, after : Captured
+        Read with :func:`mayfly.workload.replayed.read_options`.
 
     Returns
     -------
@@ -75,8 +74,9 @@ def compared(before: Reading, after: Reading) -> pl.DataFrame:
         those that both captures have.
     """
     rows = []
-    for (quantity, side), one in distributions(before).items():
-        other = distributions(after).get((quantity, side), np.array([]))
+    seen, replayed = distributions(before), distributions(after)
+    for (quantity, side), one in seen.items():
+        other = replayed.get((quantity, side), np.array([]))
         if not len(one) or not len(other):
             continue
         row = {"quantity": quantity, "side": side, "count_before": len(one), "count_after": len(other)}
@@ -89,12 +89,13 @@ def compared(before: Reading, after: Reading) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def distributions(reading: Reading) -> dict[tuple[str, str], Floats]:
+def distributions(captured: Captured) -> dict[tuple[str, str], Floats]:
     """Values of each quantity by side."""
-    trains = timed_trains(reading)
-    known = reading.connections.filter(pl.col("data_s").is_not_null())
+    trains = pl.DataFrame(captured.replay("trains").trains(0.0, 0.0))
+    trains = trains.with_columns(before=pl.col("side").shift(1).over("connection_id"))
+    known = captured.connections().filter(pl.col("data_s").is_not_null())
     found: dict[tuple[str, str], Floats] = {}
-    for side in ENDS:
+    for side in ("opener", "responder"):
         own = trains.filter(side=side)
         answers = own.filter(pl.col("before").is_not_null() & (pl.col("before") != side))
         sent = known.filter(pl.col(f"{side}_distinct_bytes") > 0)

@@ -12,14 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mayfly.text.readable import share_text
+from mayfly import _native
 from mayfly.workload.columns import Table, columns_of
-
-SAID_FROM = 0.01
-"""Share of the bytes from which on UDP is worth a word before a replay."""
-
-LEAST_TOLD = 0.0005
-"""Share that one digit behind the point shows."""
 
 HTTPS = 443
 
@@ -37,7 +31,7 @@ class UdpShare:
     at_443 : float
         Of ``other``, to or from port 443: perhaps QUIC whose first packets were not captured.
     calls : float
-        Of ``quic`` and ``other``, calls (:mod:`mayfly.workload.calls`), which do not slow down anywhere.
+        Of ``quic`` and ``other``, calls (``crates/replay/src/calls.rs``), which do not slow down anywhere.
     """
 
     quic: float = 0.0
@@ -74,24 +68,11 @@ class UdpShare:
         >>> UdpShare(0.0, 0.05).text()
         '5.0 % of the bytes are UDP (none of it begins as QUIC)'
         """
-        if self.quic:
-            rest = "" if self.other < LEAST_TOLD else f" and {share_text(self.other)} other UDP"
-            return f"{share_text(self.quic)} of the bytes are QUIC{rest}"
-        port = (
-            ""
-            if self.at_443 < SAID_FROM
-            else f"; {share_text(self.at_443)} at port 443 may be QUIC whose first packets are not in the capture"
-        )
-        return f"{share_text(self.other)} of the bytes are UDP (none of it begins as QUIC{port})"
+        return _native.udp_sentences(self.quic, self.other, self.at_443)[0]
 
     def replay_sentence(self) -> str | None:
-        """What a replay does with it; None below :data:`SAID_FROM`."""
-        if self.whole < SAID_FROM:
-            return None
-        return (
-            f"{self.text()}: these packets are replayed as captured and do not slow down when they meet a queue, so "
-            "the answer is about the rest"
-        )
+        """What a replay does with it; None below 1 % of the bytes."""
+        return _native.udp_sentences(self.quic, self.other, self.at_443)[1]
 
 
 def udp_share(frame: Table, calls: Collection[int] = ()) -> UdpShare:

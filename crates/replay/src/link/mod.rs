@@ -1,6 +1,13 @@
 //! What the captured link did to its packets, so that a replay can leave it out.
 //!
-//! The rules are those of `mayfly.workload.captured_link`. What does not depend on the rates is found once.
+//! A capture of a congested link holds its queue: round-trip times with waiting in them, trains stretched to what the link
+//! had left, answers that seem thought about while they queued. Replayed as they stand, these would be met a second time.
+//! The path without queue is the least round-trip time that any packet to an address took (RFC 5481, 6.2). A queue is
+//! shared where packets that begin a connection wait as others do while the link is full: then what packets to one address
+//! wait says what those to another do, and an address that was never met without queue gets its path from there. A train is
+//! slow because of the link where the link was busy meanwhile, or lost packets of it.
+//!
+//! What does not depend on the rates is found once.
 
 mod carried;
 mod queue;
@@ -17,7 +24,8 @@ use crate::numbers::{mean_median, seconds};
 use crate::rates::Rates;
 use hosts::Ends;
 
-/// A queue is shared where the median handshake on a full link waits for so many packets.
+/// A queue is shared where the median handshake on a full link waits for so many packets: where flows have queues of their
+/// own, the first packet of a new one passes behind one.
 const SHARED_PACKETS: f64 = 5.0;
 /// Bits of a full packet.
 pub(crate) const PACKET_BITS: f64 = 8.0 * 1500.0;

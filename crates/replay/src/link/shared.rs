@@ -149,3 +149,61 @@ impl Side {
 fn surplus_s(one: &Met, bases_s: &[Option<f64>]) -> f64 {
     one.taken_s - bases_s[one.address as usize].unwrap_or(0.0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::numbers::mean_median;
+
+    /// Numbers from 0 to 1, the same every time (Knuth's multiplicative generator of 64 bits).
+    struct Draw(u64);
+
+    impl Draw {
+        fn uniform(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+        }
+    }
+
+    /// The largest median of the addresses other than that of `row`, in the nearest window that has some.
+    fn defined(met: &[Met], surplus_s: &[f64], row: usize) -> Option<f64> {
+        let own = met[row];
+        [BIN_S, NEAR_S].into_iter().find_map(|width_s| {
+            let near = |one: &Met| one.at_s >= own.at_s - width_s && one.at_s < own.at_s + width_s;
+            let others: Vec<usize> =
+                (0..met.len()).filter(|&other| near(&met[other]) && met[other].address != own.address).collect();
+            let of_one = |address: u32| {
+                let rows = others.iter().filter(|&&other| met[other].address == address);
+                mean_median(&mut rows.map(|&other| surplus_s[other]).collect::<Vec<_>>())
+            };
+            others.iter().filter_map(|&other| of_one(met[other].address)).max_by(f64::total_cmp)
+        })
+    }
+
+    #[test]
+    fn the_queue_around_a_packet_is_the_largest_median_of_the_nearest_window() {
+        for (packets, span_s, addresses) in [(2000, 60.0, 5), (1500, 4.0, 9), (800, 3.0, 300), (400, 500.0, 3)] {
+            let mut draw = Draw(packets);
+            let mut times_s: Vec<f64> = (0..packets).map(|_| span_s * draw.uniform()).collect();
+            times_s.sort_by(f64::total_cmp);
+            let met: Vec<Met> = times_s
+                .into_iter()
+                .map(|at_s| Met {
+                    at_s,
+                    taken_s: 0.1 * draw.uniform(),
+                    address: (f64::from(addresses) * draw.uniform()) as u32,
+                })
+                .collect();
+            let bases_s: Vec<Option<f64>> = (0..addresses).map(|_| Some(0.02 * draw.uniform())).collect();
+            let surplus: Vec<f64> = met.iter().map(|one| surplus_s(one, &bases_s)).collect();
+            let side = Side::of(met.clone(), &bases_s, &[Carried::default(), Carried::default()]);
+            let mut known = 0;
+            for row in (0..met.len()).step_by(7) {
+                let found = side.queue_around(row as u32, &surplus, &mut Vec::new());
+                assert_eq!(found, defined(&met, &surplus, row), "{packets} packets, row {row}");
+                known += u32::from(found.is_some());
+            }
+            assert!(known > 0);
+        }
+    }
+}

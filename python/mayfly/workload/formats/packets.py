@@ -23,14 +23,15 @@ MAGIC = (
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    from mayfly.workload.capture import flows_of_connections, refuse_beyond_a_list
+    from mayfly.workload.capture import flows_of_connections
     from mayfly.workload.connections import connections, why_no_flow
     from mayfly.workload.copies import copies_sentence
     from mayfly.workload.partial import refuse_partial
+    from mayfly.workload.replayed import refuse_clock_jump
 
     frame, counts = connections(path)
     refuse_partial(counts, printable(path), "a flow list")
-    refuse_beyond_a_list(frame, str(path))
+    refuse_clock_jump(frame, str(path), scaled=True)
     flows = flows_of_connections(frame, rules.networks)
     if not flows.height:
         raise MayflyError(f"{printable(path)}: no flow in it: {why_no_flow(frame.height, counts)}")

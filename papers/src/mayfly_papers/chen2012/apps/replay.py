@@ -32,23 +32,13 @@ INTERNAL = ["10.10.0.0/24"]
 @cache
 def lists(mss: int, header_bytes: int, rate_bps: int) -> dict[str, pl.DataFrame]:
     """The flows of each form, beginning as far apart as lets the transfers offer 8 Mb/s."""
-    from mayfly.workload import apps
-    from mayfly.workload.capture import flows_of_connections, networks_of
-    from mayfly.workload.connections import Reading, read_captures
     from mayfly.workload.lists import flow_list
     from mayfly.workload.mix import offered
+    from mayfly.workload.replayed import replayed_flows
 
-    whole, networks = read_captures(OFFICE, apps.read_options(initial_window=10)), networks_of(INTERNAL)
-    tcp = whole.connections.filter(protocol="tcp")
-    ids = tcp["connection_id"]
-    trains, packets = (
-        frame.filter(pl.col("connection_id").is_in(ids.implode())) for frame in (whole.trains, whole.packets)
-    )
-    reading = Reading(tcp, trains, packets, whole.counts)
     forms = {
-        "legacy": flows_of_connections(tcp, networks),
-        "recorded": apps.recorded_flows(reading, networks),
-        "scripted": apps.scripted_flows(reading, networks, mss=mss),
+        name: replayed_flows(OFFICE, form, INTERNAL, mss=mss, initial_window=10, tcp_only=True)
+        for name, form in (("legacy", "transfers"), ("recorded", "packets"), ("scripted", "trains"))
     }
     load = offered(forms["legacy"], mss=mss, header_bytes=header_bytes)
     factor = max(load[way]["mbps"] for way in ("down", "up")) * 1e6 / (LOAD * rate_bps)
