@@ -28,7 +28,7 @@ from mayfly.metrics.intervals import student_t
 from mayfly.metrics.size_classes import classes
 from mayfly.scenario.overrides import merged
 from mayfly.scenario.scenario import Scenario, scenario_of
-from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly.workload.lists import ENDLESS_BYTES, flow_list
 

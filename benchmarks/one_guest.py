@@ -29,7 +29,7 @@ from mayfly.arena.experiments import LINUX
 from mayfly.arena.in_kernel import release
 from mayfly.arena.reasons import REASONS
 from mayfly.arena.rows import Row
-from mayfly.arena.told import value_text, worse_text
+from mayfly.arena.sentences import value_text, worse_text
 from mayfly.arena.trial import BY_ID
 from mayfly.arena.verdicts import Place, best_of, places
 from mayfly.discipline_registry import parse

@@ -251,7 +251,7 @@ def test_a_part_of_a_capture_is_a_capture(scanned, monkeypatch):
 
 
 def test_the_answer_from_a_part_says_so(monkeypatch):
-    from mayfly.comparison.telling import answer_lines
+    from mayfly.comparison.text import answer_lines
     from mayfly.comparison.whatif import whatif
 
     asked = []
@@ -274,7 +274,7 @@ def test_the_answer_from_a_part_says_so(monkeypatch):
 @pytest.mark.parametrize("ended", [0, 1, 2])
 def test_disciplines_whose_simulation_is_complete_are_answered_for(ended, monkeypatch):
     """Before: one line and no answer."""
-    from mayfly.comparison.telling import answer_lines
+    from mayfly.comparison.text import answer_lines
     from mayfly.comparison.whatif import whatif
     from mayfly.simulate import run as runs
 
@@ -317,12 +317,12 @@ def test_disciplines_whose_simulation_is_complete_are_answered_for(ended, monkey
 
 
 def test_resampled_hours_that_are_complete_count(monkeypatch):
-    from mayfly.comparison import hours
+    from mayfly.comparison import session_bootstrap
     from mayfly.comparison.whatif import whatif
 
     drawn = []
-    draw = hours.another_hour
-    monkeypatch.setattr(hours, "another_hour", lambda *given: drawn.append(1) or draw(*given))
+    draw = session_bootstrap.another_hour
+    monkeypatch.setattr(session_bootstrap, "another_hour", lambda *given: drawn.append(1) or draw(*given))
     monkeypatch.setattr("mayfly.limits.reached", lambda share: ("9 GB", "--memory 18gb") if len(drawn) == 3 else None)
     fields = {"duration": "2s", "replications": 5}
     summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,las", overrides=fields).summary

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mayfly import _native
-from mayfly.comparison.felt import BY_ID, MEASURES
+from mayfly.comparison.user_metrics import BY_ID, MEASURES
 
 DOCS = Path(__file__).parents[2] / "docs"
 LISTED = json.loads(_native.measures())

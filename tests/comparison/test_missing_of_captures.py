@@ -10,7 +10,7 @@ from packets import write_udp
 
 import mayfly
 from mayfly.comparison.replay import replay_of
-from mayfly.comparison.telling import answer_lines, further_notes
+from mayfly.comparison.text import answer_lines, further_notes
 from mayfly.errors import MayflyError
 
 OFFICE = Path(__file__).parents[2] / "captures/office.pcap.gz"

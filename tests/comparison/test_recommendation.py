@@ -9,10 +9,10 @@ import pytest
 from invocation import mayfly_here
 
 from mayfly.comparison.recommendation import recommendation, resampled_values
-from mayfly.comparison.telling import answer_lines
+from mayfly.comparison.text import answer_lines
 from mayfly.discipline_registry import Discipline, disciplines
 from mayfly.discipline_registry.commands import Way, counts_bytes, switch_on
-from mayfly.discipline_registry.leaves import leaves
+from mayfly.discipline_registry.tc_options import leaves
 
 SPREAD = (0.95, 1.02, 0.99, 1.04, 0.97, 1.01, 1.03, 0.98)
 """What resampled hours change in a figure."""

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
-from mayfly.comparison.telling import answer_lines
+from mayfly.comparison.text import answer_lines
 from mayfly.comparison.whatif import whatif
 from mayfly.errors import MayflyError
 

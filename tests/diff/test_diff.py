@@ -14,7 +14,7 @@ from invocation import mayfly_here, refused_here
 
 from mayfly.diff.answer import Diff, diff
 from mayfly.diff.measures import changes
-from mayfly.diff.sides import COLUMNS, Side, sides_of
+from mayfly.diff.samples import COLUMNS, Side, sides_of
 
 ROOT = Path(__file__).parents[2]
 OFFICE = ROOT / "captures" / "office.pcap.gz"

@@ -11,7 +11,7 @@ from mayfly.engines import engine, guest, linux
 from mayfly.engines.network import MANY_HOSTS, MOST_HOSTS
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario, scenario_of
-from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.isolated import PathsAlone
 from mayfly.workload.lists import flow_list
 
 COUNTERS = {"packets": 50, "bytes": 70_000, "drops": 3, "backlog_packets": 1, "backlog_bytes": 1500}

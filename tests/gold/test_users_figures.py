@@ -6,7 +6,7 @@ import pytest
 from gold import at_once, check
 from measured_users import MEDIA, PROBES, asked, film_list, made_capture, replayed, whole_ns
 
-from mayfly.comparison.measured import Measured, Workload
+from mayfly.comparison.run_set import Measured, Workload
 from mayfly.comparison.sections.users import measure
 from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import load_scenario

@@ -6,7 +6,7 @@ import pytest
 
 import mayfly
 from mayfly.discipline_registry import parse
-from mayfly.discipline_registry.leaves import leaves
+from mayfly.discipline_registry.tc_options import leaves
 from mayfly.engines import engine as engine_named
 from mayfly.engines import linux as engine
 from mayfly.scenario.scenario import load_scenario

@@ -7,7 +7,7 @@ from shapers import scenario_of_tree
 
 from mayfly.simulate.network.tree import CIRCUIT
 from mayfly.simulate.run import named
-from mayfly.trees.part import Part, simulated
+from mayfly.trees.subtree_run import Part, simulated
 from mayfly.workload.lists import flow_list
 
 pytestmark = pytest.mark.kernel

@@ -6,7 +6,7 @@ import guest
 import numpy as np
 import pytest
 
-from mayfly.verify import real, shown, verification
+from mayfly.verify import real, report_text, verification
 from mayfly.verify.outcome import asked_of, measured
 from mayfly.verify.predicted import connections_of, predicted
 from mayfly.verify.workloads import BY_ID
@@ -71,7 +71,7 @@ def test_a_verification_is_told_and_written(ran, tmp_path):
     assert [choice.is_right for choice in found.choices] == [True]
     assert verification.write(found, tmp_path).exists()
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{shown.BEGIN}\n{shown.END}\nafter\n")
-    shown.write_page(found, page)
+    page.write_text(f"before\n{report_text.BEGIN}\n{report_text.END}\nafter\n")
+    report_text.write_page(found, page)
     text = page.read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and "| idle (aside) | fifo |" in text

@@ -8,8 +8,8 @@ from scripted import in_memory
 
 from mayfly import _native
 from mayfly.comparison.comparison import Rows, compare
-from mayfly.comparison.felt import BY_ID, load_sentence, measured
-from mayfly.comparison.hours import hour_rule, put_intervals, values_of_hours
+from mayfly.comparison.session_bootstrap import hour_rule, put_intervals, values_of_hours
+from mayfly.comparison.user_metrics import BY_ID, load_sentence, measured
 from mayfly.discipline_registry import parse
 from mayfly.metrics.users import Rule, least_long_bytes, listed_sizes
 from mayfly.scenario.scenario import load_scenario

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mayfly.comparison.choice import MANY, baseline, grouped, leading, leading_sentences, marks
+from mayfly.comparison.ordering import MANY, baseline, grouped, leading, leading_sentences, marks
 
 
 def row(label, family, short_s=1.0, long_s=1.0, spread=0.01, unfinished=0):

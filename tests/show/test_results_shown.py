@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.comparison.felt import MEASURES, measured
 from mayfly.comparison.notebook import MOST
+from mayfly.comparison.user_metrics import MEASURES, measured
 from mayfly.profile.answer import profile
 from mayfly.profile.link import DirectionGuess, LinkGuess
 from mayfly.show.notebook import Bars, Result, bars, steps

@@ -67,7 +67,7 @@ def test_all_transfers_of_a_path_that_loses_alone_are_simulated():
 
 
 def test_many_distinct_transfers_are_rounded_not_left_out(monkeypatch):
-    monkeypatch.setattr("mayfly.simulate.alone._MOST_TRANSFERS", 10)
+    monkeypatch.setattr("mayfly.simulate.isolated._MOST_TRANSFERS", 10)
     sizes = [1460 * n - 700 for n in range(1, 40)]
     # Half a segment, on the three links, of a transfer that lasts two round-trip times at least.
     assert in_turn("wired", sizes) == pytest.approx([1.0] * len(sizes), abs=0.06)

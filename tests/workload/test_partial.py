@@ -89,7 +89,7 @@ def test_every_list_of_a_capture_that_was_not_read_to_its_end_is_refused(large, 
 
 
 def test_what_compares_or_measures_connections_refuses_those_that_memory_does_not_hold(large, monkeypatch):
-    from mayfly.diff.sides import sides_of
+    from mayfly.diff.samples import sides_of
     from mayfly.profile.workload.measure import workload_from
 
     assert sides_of(large)[0].frame.height == 400

@@ -1,4 +1,4 @@
-//! Response time of a transfer alone on its path, as `mayfly.simulate.alone` finds it for transfers of one path.
+//! Response time of a transfer alone on its path, as `mayfly.simulate.isolated` finds it for transfers of one path.
 
 use netsim::{ConfigError, FlowSpec, Run};
 use units::Time;

@@ -14,7 +14,7 @@ from mayfly.arena.goals import Outcome, outcomes
 from mayfly.arena.rows import ROWS, TIE, Row
 from mayfly.arena.trial import BY_ID, Trial
 from mayfly.arena.verdicts import Place, Values, pairs, places
-from mayfly.discipline_registry.leaves import leaf_of
+from mayfly.discipline_registry.tc_options import leaf_of
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress, named
@@ -111,7 +111,7 @@ class Arena(Result):
 
     def goals(self) -> list[Outcome]:
         """What the best discipline reaches of what it is to reach, see :mod:`mayfly.arena.goals`."""
-        from mayfly.arena.told import leader
+        from mayfly.arena.sentences import leader
 
         return outcomes(leader(self), self.board)
 
@@ -183,14 +183,14 @@ class Arena(Result):
 
     def sentences(self) -> list[str]:
         """Who leads or ties in most rows, where it trails most, who dominates whom, and what it cost."""
-        from mayfly.arena.told import sentences
+        from mayfly.arena.sentences import sentences
 
         return sentences(self)
 
     def tables(self) -> "list[Table]":
         """The board, rows in which the best discipline trails first, the pairs, and what it is to reach."""
         from mayfly.arena.bounds import bounds_table
-        from mayfly.arena.told import board_table, goals_table, pairs_table
+        from mayfly.arena.sentences import board_table, goals_table, pairs_table
 
         goals, bounds = [goals_table(self)] if self.goals() else [], [bounds_table(self)] if self.bounds else []
         return [board_table(self), pairs_table(self), *goals, *bounds]

@@ -14,7 +14,7 @@ import polars as pl
 
 from mayfly.arena import figures
 from mayfly.arena.rows import Row
-from mayfly.arena.told import leader, ordered_rows, value_text
+from mayfly.arena.sentences import leader, ordered_rows, value_text
 from mayfly.arena.trial import BY_ID, Trial
 from mayfly.scenario.scenario import Scenario
 from mayfly.show.table import Cell, Table

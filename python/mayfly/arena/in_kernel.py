@@ -12,13 +12,13 @@ import polars as pl
 
 from mayfly.arena.trial import Trial
 from mayfly.discipline_registry import parse
-from mayfly.discipline_registry.leaves import leaf_of
+from mayfly.discipline_registry.tc_options import leaf_of
 from mayfly.engines import guest, linux
 from mayfly.engines.modules import home_of
 from mayfly.engines.network import links_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.run import RunResult, named, workload
 
 IN_KERNEL = ("fifo", "pie", "codel", "fq_codel", "fq_pie", "cake", "sfq", "red", "efd", "las", "run2c", "lfq")

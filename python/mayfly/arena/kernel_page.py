@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mayfly.arena.markdown import experiments_table, trailing
 from mayfly.arena.rows import TIE, Row
-from mayfly.arena.told import board_table, cost_text, goals_table, ordered_rows, pairs_table, value_text
+from mayfly.arena.sentences import board_table, cost_text, goals_table, ordered_rows, pairs_table, value_text
 from mayfly.arena.trial import BY_ID
 from mayfly.show.table import Table, markdown
 from mayfly.text.readable import digits

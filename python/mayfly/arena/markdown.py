@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mayfly.arena.bounds import bounds_table
 from mayfly.arena.reasons import REASONS
 from mayfly.arena.rows import TIE
-from mayfly.arena.told import (
+from mayfly.arena.sentences import (
     board_table,
     cost_text,
     goals_table,

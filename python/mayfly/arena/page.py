@@ -5,7 +5,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from mayfly.arena.told import leader, ordered_rows, value_text
+from mayfly.arena.sentences import leader, ordered_rows, value_text
 from mayfly.show import page
 from mayfly.show.palette import styles
 from mayfly.show.plots import Figure, axis, figures_of, shown

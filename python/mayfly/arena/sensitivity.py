@@ -11,7 +11,7 @@ from mayfly.arena.arena import Arena, arena
 from mayfly.arena.experiments import EXPERIMENTS
 from mayfly.arena.markdown import written
 from mayfly.arena.rows import Row
-from mayfly.arena.told import cost_text, value_text
+from mayfly.arena.sentences import cost_text, value_text
 from mayfly.arena.verdicts import worse
 from mayfly.discipline_registry import disciplines, parse
 from mayfly.errors import MayflyError

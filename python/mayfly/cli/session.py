@@ -153,10 +153,10 @@ class Session:
             only = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
-        from mayfly.comparison.felt import think_times
         from mayfly.comparison.overview import WIDE, legend, overview_table, users_table
         from mayfly.comparison.sections import SECTIONS
-        from mayfly.comparison.telling import answer_lines, further_notes, further_sentences
+        from mayfly.comparison.text import answer_lines, further_notes, further_sentences
+        from mayfly.comparison.user_metrics import think_times
 
         for line in answer_lines(result.summary):
             self.print(line)

@@ -41,7 +41,7 @@ def verify(
 ) -> None:
     """Run real programs and see whether they were predicted right."""
     session = Session(as_json, quiet, out)
-    from mayfly.verify import shown, verification
+    from mayfly.verify import report_text, verification
 
     with session.progress("verify") as progress:
         found = verification.verify(
@@ -58,11 +58,11 @@ def verify(
     if learn is not None:
         files["learned"] = str(verification.learn(found, learn))
     if page is not None:
-        files["page"] = str(shown.write_page(found, page))
+        files["page"] = str(report_text.write_page(found, page))
     if as_json:
         session.print_json(found.document() | {"files": files})
         return
-    for part in (*shown.sentences(found), *shown.tables(found), "summary: " + files["summary"]):
+    for part in (*report_text.sentences(found), *report_text.tables(found), "summary: " + files["summary"]):
         session.print(part)
 
 

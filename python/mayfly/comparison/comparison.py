@@ -21,7 +21,7 @@ from mayfly.text.folder import filled, write_table
 from mayfly.workload.lists import in_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured, Workload
+    from mayfly.comparison.run_set import Measured, Workload
     from mayfly.metrics.users import Rule
 
 SCHEMA = 1
@@ -321,8 +321,8 @@ def gather(
     Comparison
         Tables and summary.
     """
-    from mayfly.comparison.measured import Workload
     from mayfly.comparison.recommendation import recommendation
+    from mayfly.comparison.run_set import Workload
     from mayfly.comparison.sections.links import links_of
     from mayfly.workload.mix import offered
 
@@ -400,7 +400,7 @@ class Rows:
 
     def add(self, own: list[RunResult]) -> None:
         """Makes the row of a discipline of all its runs; from any thread."""
-        from mayfly.comparison.measured import Workload
+        from mayfly.comparison.run_set import Workload
 
         with self._lock:
             if self._work is None:
@@ -444,8 +444,8 @@ def while_busy(row: Mapping[str, Any]) -> bool | None:
 
 def _row(work: "Workload", own: list[RunResult]) -> dict[str, Any]:
     """A row of the summary with slowdown, and with the figures of each replication where there are several."""
-    from mayfly.comparison.measured import Measured
     from mayfly.comparison.recommendation import resampled_values
+    from mayfly.comparison.run_set import Measured
     from mayfly.metrics import slowdown_percentiles
 
     of = Measured(work, own, pl.concat([run.records for run in own]))

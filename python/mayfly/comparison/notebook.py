@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mayfly.comparison.choice import leading, leading_sentences
-from mayfly.comparison.felt import MEASURES, Felt, measured, think_times
+from mayfly.comparison.ordering import leading, leading_sentences
 from mayfly.comparison.overview import overview_table
+from mayfly.comparison.user_metrics import MEASURES, Felt, measured, think_times
 from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
 from mayfly.text.readable import count_text, time_text

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from mayfly.comparison.choice import baseline as reference
-from mayfly.comparison.felt import BY_ID, Measure, measured
+from mayfly.comparison.ordering import baseline as reference
+from mayfly.comparison.user_metrics import BY_ID, Measure, measured
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.simulate.run import RunResult, run_many
@@ -89,7 +89,7 @@ def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
 
 def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: Measure) -> dict[str, float]:
     """The measure by label, of what users feel alone: nothing else of these runs is told."""
-    from mayfly.comparison.measured import Measured, Workload
+    from mayfly.comparison.run_set import Measured, Workload
     from mayfly.comparison.sections import users
 
     of_each: dict[str, list[RunResult]] = {}

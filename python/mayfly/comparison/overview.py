@@ -9,9 +9,17 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from mayfly.comparison.choice import grouped, marks
-from mayfly.comparison.felt import MEASURES, Measure, is_none, load_sentence, measured, none_sentence, think_times
 from mayfly.comparison.links import links_sentence, use_text, ways
+from mayfly.comparison.ordering import grouped, marks
+from mayfly.comparison.user_metrics import (
+    MEASURES,
+    Measure,
+    is_none,
+    load_sentence,
+    measured,
+    none_sentence,
+    think_times,
+)
 from mayfly.show.plots import MANY
 from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
 from mayfly.text.readable import (

@@ -9,19 +9,19 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mayfly.comparison.choice import family, grouped, leading, leading_sentences
-from mayfly.comparison.felt import think_times
 from mayfly.comparison.figures import congestion as congestion_figures
 from mayfly.comparison.figures import models as model_figures
 from mayfly.comparison.figures import response as response_figures
 from mayfly.comparison.figures import series as series_figures
-from mayfly.comparison.figures.felt import felt_figure
 from mayfly.comparison.figures.runs import ArrayRuns
+from mayfly.comparison.figures.user_metrics import felt_figure
 from mayfly.comparison.links import buffer_text, link_facts, links_sentence, links_table
+from mayfly.comparison.ordering import family, grouped, leading, leading_sentences
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section
-from mayfly.comparison.telling import partial_lines, switching_sentences
+from mayfly.comparison.text import partial_lines, switching_sentences
+from mayfly.comparison.user_metrics import think_times
 from mayfly.show import page
 from mayfly.show import plots as figures
 from mayfly.show.palette import Style, styles
@@ -71,7 +71,8 @@ def write_report(
     Notes
     -----
     Curves are binned: the page grows with the disciplines, not with the flows. More than six disciplines have fewer
-    points each, and only those of :func:`mayfly.comparison.choice.leading` are drawn until the reader asks for others.
+    points each, and only those of :func:`mayfly.comparison.ordering.leading` are drawn until the reader asks for
+    others.
     """
     return page.write_document(path, *_parts(summary, records, samples, packets, timeouts))
 

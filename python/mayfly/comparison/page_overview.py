@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from mayfly.comparison.choice import grouped, marks
-from mayfly.comparison.felt import MEASURES, Measure, is_none, load_sentence, measured, none_sentence
+from mayfly.comparison.ordering import grouped, marks
+from mayfly.comparison.user_metrics import MEASURES, Measure, is_none, load_sentence, measured, none_sentence
 from mayfly.show.palette import Style
 from mayfly.show.plots import MANY
 from mayfly.show.plotted_table import Cell, framed, line, plain_line

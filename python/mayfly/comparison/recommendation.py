@@ -13,7 +13,7 @@ from mayfly import _native
 from mayfly.comparison.unanswered import udp_share_of
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.commands import SwitchOn, Way, switch_on
-from mayfly.discipline_registry.leaves import leaves
+from mayfly.discipline_registry.tc_options import leaves
 
 RULE = "recommendation"
 """Page of the documentation that states the rule."""

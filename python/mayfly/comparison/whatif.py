@@ -9,12 +9,12 @@ import polars as pl
 
 from mayfly import limits
 from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
-from mayfly.comparison.expected import expected_errors
-from mayfly.comparison.hours import add_hours, capture_rule, hours_for, split_progress
 from mayfly.comparison.other_transport import other_transport
+from mayfly.comparison.prediction_error import expected_errors
 from mayfly.comparison.recommendation import recommendation
 from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
+from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hours_for, split_progress
 from mayfly.comparison.unanswered import SOME, transport_note
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError

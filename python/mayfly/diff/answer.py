@@ -10,7 +10,7 @@ from typing import Any
 
 from mayfly.diff.figure import changes_figure
 from mayfly.diff.measures import FEWEST_SESSIONS, RESAMPLES, Change, changes
-from mayfly.diff.sides import Side, sides_of
+from mayfly.diff.samples import Side, sides_of
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
 from mayfly.show.table import Cell, Row, Table, html

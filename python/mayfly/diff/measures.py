@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.arrays import Floats, Integers
-from mayfly.diff.sides import Side
+from mayfly.diff.samples import Side
 from mayfly.metrics.intervals import student_t
 
 RESAMPLES = 400

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mayfly.discipline_registry import Discipline, disciplines
-from mayfly.discipline_registry.leaves import Place, leaf_words, leaves
 from mayfly.discipline_registry.shapers import Shape, shaped_words, shapes_itself
+from mayfly.discipline_registry.tc_options import Place, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.headers import FULL_PACKET_BYTES
 

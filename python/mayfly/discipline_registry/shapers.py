@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from mayfly.discipline_registry import Discipline
-from mayfly.discipline_registry.leaves import CAKE_AS_LEAF, Place, leaf_of, leaf_words, leaves
+from mayfly.discipline_registry.tc_options import CAKE_AS_LEAF, Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.text.nearest import hint
 from mayfly.text.quantity import shown

@@ -12,8 +12,8 @@ import polars as pl
 from mayfly import _native
 from mayfly.arrays import number
 from mayfly.discipline_registry import Discipline
-from mayfly.discipline_registry.leaves import differences, leaf_of
 from mayfly.discipline_registry.marked import packets_marked
+from mayfly.discipline_registry.tc_options import differences, leaf_of
 from mayfly.engines import guest, listed, network
 from mayfly.engines.network import Laid
 from mayfly.engines.records import packets_frame, probes_frame, records_frame, samples_frame, tables_of, trains_of
@@ -21,9 +21,9 @@ from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
-from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.columns import begun, native_flows, with_ids
 from mayfly.simulate.facts import facts_of, with_calls
+from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.network.graph import graph_of
 from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.registry import network_of

@@ -11,7 +11,7 @@ import polars as pl
 
 from mayfly.arrays import Booleans, Integers
 from mayfly.discipline_registry import Discipline, parse
-from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words
+from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words
 from mayfly.engines.round_trips import OwnLinks, give
 from mayfly.engines.schedule import schedule_of
 from mayfly.engines.transport import transport_of

@@ -8,7 +8,7 @@ import polars as pl
 
 from mayfly.comparison.comparison import Comparison, gather
 from mayfly.discipline_registry import Discipline
-from mayfly.discipline_registry.leaves import leaves
+from mayfly.discipline_registry.tc_options import leaves
 from mayfly.engines import linux
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, run_many

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mayfly.discipline_registry.leaves import leaves
+from mayfly.discipline_registry.tc_options import leaves
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.steps import Steps, perform

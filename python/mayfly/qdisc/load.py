@@ -11,8 +11,8 @@ from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, parse
 from mayfly.discipline_registry.commands import at_interface
-from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words, leaves
 from mayfly.discipline_registry.shapers import LinkLayer, Shape, link_layer, shaped_words, shapes_itself
+from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.headers import FULL_PACKET_BYTES
 from mayfly.qdisc import system

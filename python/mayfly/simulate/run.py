@@ -18,8 +18,8 @@ from mayfly.errors import MayflyError
 from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
-from mayfly.simulate.alone import PathsAlone
 from mayfly.simulate.facts import facts_of, with_calls
+from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping

@@ -140,11 +140,11 @@ def tree(
 
     Notes
     -----
-    Circuits are simulated alone where nothing above them is full, together where it is (:mod:`mayfly.trees.seam`).
+    Circuits are simulated alone where nothing above them is full, together where it is (:mod:`mayfly.trees.coupling`).
     """
+    from mayfly.trees.coupling import simulate
     from mayfly.trees.flows import Captured, Drawn, captured
     from mayfly.trees.network_file import read_provider
-    from mayfly.trees.seam import simulate
 
     provider = read_provider(nodes, devices)
     scenario = load_scenario(household, overrides)

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from mayfly.discipline_registry import parse
-from mayfly.discipline_registry.leaves import Place, leaf_of, leaf_words
+from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words
 from mayfly.engines import guest
 from mayfly.errors import MayflyError
 from mayfly.verify.workloads import Step, Workload

@@ -10,7 +10,7 @@ from typing import Any
 
 from mayfly.comparison.recommendation import chosen
 from mayfly.discipline_registry import parse, parse_list
-from mayfly.discipline_registry.leaves import leaf_of
+from mayfly.discipline_registry.tc_options import leaf_of
 from mayfly.errors import MayflyError
 from mayfly.verify import real
 from mayfly.verify.figures import BOUNDS, Figure, felt_row, figures
@@ -306,7 +306,7 @@ def write(found: Verification, folder: str | os.PathLike[str]) -> Path:
 
 
 def learn(found: Verification, path: str | os.PathLike[str]) -> Path:
-    """Writes what to expect of a prediction, of the simulator's replay, for :mod:`mayfly.comparison.expected`."""
+    """Writes the errors of the simulator's replay, for :mod:`mayfly.comparison.prediction_error`."""
     own = errors([pair for pair in found.pairs if pair.engine == "simulator"])
     lines = ["# Made by `mayfly verify --learn`: see docs/verification.md."]
     for kind, row in own.items():

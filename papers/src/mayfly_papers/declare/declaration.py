@@ -23,7 +23,7 @@ from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95, student_t
 from mayfly.scenario.scenario import Scenario, load_scenario
-from mayfly.simulate.alone import PathsAlone
+from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.run import RunResult, run_one, workload
 from mayfly_papers.declare.agreement import factor_between, narrow
 

@@ -10,7 +10,7 @@ from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 Row = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, spread_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 HEADS = ("discipline", "group", "flows", "un-\nfinished", "short flows", "long flows")
 

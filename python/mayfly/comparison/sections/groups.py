@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mayfly.comparison.choice import grouped
+from mayfly.comparison.ordering import grouped
 from mayfly.comparison.sections.section import Section, Summary, rows_with
 from mayfly.show.plots import MANY
 from mayfly.show.table import Cell, Table
 from mayfly.text.readable import MISSING, digits, share_text, time_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 HOLDS = 1.25
 """Up to this many fair shares an attacker counts as held; below the inverse, a victim as starved."""

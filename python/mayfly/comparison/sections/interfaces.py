@@ -10,7 +10,7 @@ from mayfly.show.table import Table
 from mayfly.text.readable import count_text, digits, rate_text, share_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 MOST = 12
 """Interfaces in a table; the busiest, when there are more."""

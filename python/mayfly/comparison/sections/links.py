@@ -14,7 +14,7 @@ from mayfly.comparison.sections.section import Section
 from mayfly.link_trace.facts import trace_facts
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
     from mayfly.scenario.scenario import Scenario
 
 _DOWN = {

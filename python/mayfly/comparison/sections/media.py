@@ -11,7 +11,7 @@ from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 
 def measure(of: Measured) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mayfly.comparison.sections.section import Section
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 
 def measure(of: Measured) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, time_text
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 HEADS = ("pages", "not\nloaded", "mean", "median", "95 %")
 

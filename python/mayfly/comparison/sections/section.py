@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mayfly.show.table import Table
 
 if TYPE_CHECKING:
-    from mayfly.comparison.measured import Measured
+    from mayfly.comparison.run_set import Measured
 
 Summary = Mapping[str, Any]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from mayfly import _native
-from mayfly.comparison.choice import baseline
+from mayfly.comparison.ordering import baseline
 from mayfly.metrics.levels import BUSY
 from mayfly.text.readable import share_text
 

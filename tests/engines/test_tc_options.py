@@ -5,8 +5,17 @@ from pathlib import Path
 import pytest
 
 from mayfly.discipline_registry import disciplines, parse
-from mayfly.discipline_registry import leaves as leaves_module
-from mayfly.discipline_registry.leaves import LEAVES, Leaf, Place, burst_of, differences, leaf_of, leaf_words, leaves
+from mayfly.discipline_registry import tc_options as leaves_module
+from mayfly.discipline_registry.tc_options import (
+    LEAVES,
+    Leaf,
+    Place,
+    burst_of,
+    differences,
+    leaf_of,
+    leaf_words,
+    leaves,
+)
 from mayfly.errors import MayflyError
 
 PACKETS = Place(300, "packets", 1500, 10**7)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mayfly.comparison.choice import leading_sentences
-from mayfly.comparison.expected import expected_sentence
+from mayfly.comparison.ordering import leading_sentences
+from mayfly.comparison.prediction_error import expected_sentence
 from mayfly.comparison.unanswered import udp_sentences, udp_share_lines
 
 _SHAPES = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from mayfly.text.readable import share_text
 
-FILE = "expected.toml"
+FILE = "prediction_error.toml"
 """Made by `mayfly verify --learn`: of each kind of figure the median error and that which nine of ten stay below."""
 
 TOLD = (("p50", "medians"), ("p95", "95th percentiles"), ("felt", "ping and jitter"))

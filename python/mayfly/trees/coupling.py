@@ -29,7 +29,7 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.tree import Circuit, Node, Tree
 from mayfly.simulate.network.tree import CIRCUIT
 from mayfly.simulate.run import Progress
-from mayfly.trees.part import Outcome, Part, simulated
+from mayfly.trees.subtree_run import Outcome, Part, simulated
 from mayfly.trees.tables import CIRCUITS, NODES
 
 TOLERANCE_S = 0.001

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from mayfly.comparison.felt import MEASURES, Measure, measured
+from mayfly.comparison.user_metrics import MEASURES, Measure, measured
 from mayfly.show.palette import Style
 from mayfly.show.plots import Bar, Figure, Panel, bar_panels
 from mayfly.text.readable import MISSING, time_text

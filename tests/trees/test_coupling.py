@@ -12,8 +12,8 @@ from shapers import households, scenario_of_tree
 
 from mayfly.simulate.network.tree import CIRCUIT
 from mayfly.simulate.run import named
-from mayfly.trees.part import Part, simulated
-from mayfly.trees.seam import TOLERANCE_S, Layout, bin_of, kept_back, simulate
+from mayfly.trees.coupling import TOLERANCE_S, Layout, bin_of, kept_back, simulate
+from mayfly.trees.subtree_run import Part, simulated
 
 
 def whole(scenario, discipline, flows):
