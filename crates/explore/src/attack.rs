@@ -63,7 +63,7 @@ impl Offered {
     /// The flows of the attack in a run of this length, in order, between hosts counted from 0 on either side.
     ///
     /// # Errors
-    /// A strength out of its bounds.
+    /// A strength out of its bounds, or more flows than an attack may have.
     fn flows(&self, asked: &Attack, duration: Time) -> Result<Vec<FlowSpec>, ExploreError> {
         let (name, strength) = match self.source {
             Source::Cbr(_) => ("rate_bps", asked.rate_bps),
@@ -75,7 +75,7 @@ impl Offered {
         }
         Ok(match &self.source {
             Source::Cbr(cbr) => cbr.datagrams(strength, duration),
-            Source::Batch(batch) => batch.transfers(strength, duration),
+            Source::Batch(batch) => batch.transfers(strength, duration)?,
         })
     }
 }
@@ -106,19 +106,28 @@ impl Cbr {
 }
 
 impl Batch {
-    fn transfers(&self, connections: u64, duration: Time) -> Vec<FlowSpec> {
+    /// # Errors
+    /// More flows than an attack may have.
+    fn transfers(&self, connections: u64, duration: Time) -> Result<Vec<FlowSpec>, ExploreError> {
         let (whole, parts) = (self.size, connections);
+        let after = duration.0.saturating_sub(self.start_ns);
+        let times = self.every_ns.map_or(u64::from(after > 0), |every| after.div_ceil(every.get()));
+        let flows = times.saturating_mul(parts);
+        if flows > MOST_FLOWS {
+            return Err(ExploreError(format!(
+                "attack.connections = {parts}: makes {flows} flows in this run, must be at most {MOST_FLOWS}"
+            )));
+        }
         // Not step_by: a step is a usize, and 10 s in ns do not fit into that of WebAssembly.
-        let next = |at: &u64| self.every_ns.and_then(|every| at.checked_add(every.get()));
-        let times = std::iter::successors(Some(self.start_ns), next).take_while(|&at| at < duration.0);
-        let part = |start: u64| {
+        let start = move |time: u64| self.start_ns + time * self.every_ns.map_or(0, NonZeroU64::get);
+        let part = |time: u64| {
             (0..parts).map(move |part| FlowSpec {
-                start: Time(start),
+                start: Time(start(time)),
                 size_bytes: whole / parts + u64::from(part < whole % parts),
                 ..FlowSpec::default()
             })
         };
-        times.flat_map(part).collect()
+        Ok((0..times).flat_map(part).collect())
     }
 }
 

@@ -343,8 +343,15 @@ pub fn closed_loop(
 /// # Errors
 /// `ValueError` with one line that calls them `source`.
 #[pyfunction]
-pub fn refuse_clock_jump(mut starts_s: Vec<f64>, source: &str, lasted_s: f64, scaled: bool) -> PyResult<()> {
-    starts_s.sort_by(f64::total_cmp);
+pub fn refuse_clock_jump(
+    py: Python<'_>,
+    starts_s: PyBuffer<f64>,
+    source: &str,
+    lasted_s: f64,
+    scaled: bool,
+) -> PyResult<()> {
+    let mut starts_s = starts_s.to_vec(py)?;
+    starts_s.sort_unstable_by(f64::total_cmp);
     let found = if scaled {
         replay::refuse_beyond_a_list(&starts_s, source)
     } else {

@@ -376,7 +376,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack(
         "split",
         "Split transfer",
-        "5 MB every ten seconds, split evenly over several connections between the same two hosts.",
+        "5 MB again and again, split evenly over several connections between the same two hosts.",
         "disciplines that share the link by connections",
         "gaming-split",
         "batch",

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from mayfly import _native
@@ -239,6 +240,7 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0, *
         They span more than two years, or 10^9 s where ``scaled``.
     """
     try:
-        _native.refuse_clock_jump(flows["start_s"].drop_nulls().to_list(), source, lasted_s, scaled)
+        starts_s = flows["start_s"].drop_nulls().cast(pl.Float64).to_numpy()
+        _native.refuse_clock_jump(np.ascontiguousarray(starts_s), source, lasted_s, scaled)
     except ValueError as error:
         raise MayflyError(str(error)) from None

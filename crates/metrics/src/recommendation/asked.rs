@@ -263,7 +263,8 @@ impl Row {
 impl Question {
     /// Whether nothing but the one run of each discipline tells chance.
     pub(crate) fn is_single(&self) -> bool {
-        self.hours == 0 && self.replications <= 1
+        // One hour next to the run forms no interval.
+        self.hours < 2 && self.replications <= 1
     }
 
     /// Whether it is about a link of its own: a capture, not a synthetic workload.

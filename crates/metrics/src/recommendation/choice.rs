@@ -67,17 +67,19 @@ pub(crate) fn baseline(rows: &[&Row]) -> Option<usize> {
 /// wins. So the answer to a longer list is the old one or one of those that were added. Comparisons of pairs need not be
 /// transitive, and no rule that goes by them has that property.
 pub(crate) fn choose(rows: &[&Row], by: By) -> Option<Choice> {
-    let base = rows[baseline(rows)?];
-    let gains: Vec<f64> = rows.iter().map(|row| gain(row, base, false)).collect();
-    let worth: Vec<f64> =
-        rows.iter().map(|row| gain(row, base, is_module(row) && by.to_use) - handicap(row, by)).collect();
+    let at = baseline(rows)?;
+    let gains: Vec<f64> = rows.iter().map(|row| gain(row, rows[at], false)).collect();
+    // What is there asks for nothing.
+    let asks = |place: usize| if place == at { 0.0 } else { handicap(rows[place], by) };
+    let worth: Vec<f64> = (0..rows.len())
+        .map(|place| gain(rows[place], rows[at], is_module(rows[place]) && by.to_use) - asks(place))
+        .collect();
     let best = (0..rows.len()).min_by(|&one, &two| {
         worth[two].total_cmp(&worth[one]).then_with(|| simplicity(rows[one]).cmp(&simplicity(rows[two])))
     })?;
     let others = || (0..rows.len()).filter(|&at| at != best);
     let alike = |at: &usize| !differences(rows[*at], rows[best]).iter().any(Difference::counts);
-    let too_little =
-        |at: &usize| handicap(rows[*at], by) > handicap(rows[best], by) && gains[*at] > gains[best] && !alike(at);
+    let too_little = |at: &usize| asks(*at) > asks(best) && gains[*at] > gains[best] && !alike(at);
     Some(Choice { best, equal: others().filter(alike).collect(), near: others().filter(too_little).collect() })
 }
 
@@ -86,12 +88,14 @@ fn is_module(row: &Row) -> bool {
 }
 
 /// Doublings by which a discipline is better than the baseline over all criteria in which they differ by more than chance;
-/// `bounded` leaves out percentiles of too few values.
+/// `bounded` leaves out what percentiles of too few values gain, and leaves in what they cost.
 fn gain(row: &Row, base: &Row, bounded: bool) -> f64 {
-    let found = differences(row, base);
-    let counted = found.iter().filter(|one| !(bounded && one.is_of_too_few()));
+    let worse = |one: &Difference| {
+        let worse_by = one.least_worse_by();
+        if bounded && one.is_of_too_few() { worse_by.max(0.0) } else { worse_by }
+    };
     // Without the sign of an empty sum.
-    0.0 - counted.map(Difference::least_worse_by).sum::<f64>()
+    0.0 - differences(row, base).iter().map(worse).sum::<f64>()
 }
 
 /// Doublings that a discipline has to gain more than what Linux takes without being asked.

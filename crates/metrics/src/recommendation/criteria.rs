@@ -79,10 +79,12 @@ impl Criterion {
         if self.measure.better == Better::More {
             return other - value;
         }
-        if value.is_infinite() || other.is_infinite() {
+        if value.is_infinite() {
+            return MOST_DOUBLINGS;
+        }
+        if other.is_infinite() {
             let half = HALF_OF_NEVER_S * if self.measure.unit == In::Ms { 1e3 } else { 1.0 };
-            let weight = MOST_DOUBLINGS * half / (half + value.min(other));
-            return if value > other { weight } else { -weight };
+            return -MOST_DOUBLINGS * half / (half + value);
         }
         let least = if self.measure.unit == In::Share { self.noticed.change } else { 1e-12 };
         libm::log2((value + least) / (other + least)).clamp(-MOST_DOUBLINGS, MOST_DOUBLINGS)
@@ -158,6 +160,17 @@ mod tests {
         assert!((of("call_mos").worse_by(3.0, 4.0) - 1.0).abs() < 1e-12);
         // Three in a hundred against one: (0.03 + 0.01) / (0.01 + 0.01).
         assert!((of("unfinished").worse_by(0.03, 0.01) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_longer_wait_is_never_better() {
+        let waits = [0.001, 0.1, 1.0, 30.0, 60.0, 480.0, 1e6, f64::INFINITY];
+        for criterion in CRITERIA.iter().filter(|criterion| criterion.is_ratio()) {
+            for other in waits {
+                let worse = waits.map(|value| criterion.worse_by(value, other));
+                assert!(worse.is_sorted(), "{} next to {other}: {worse:?}", criterion.measure.id);
+            }
+        }
     }
 
     #[test]

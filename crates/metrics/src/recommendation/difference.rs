@@ -4,6 +4,9 @@ use crate::recommendation::asked::Row;
 use crate::recommendation::criteria::{CRITERIA, Criterion};
 use crate::resampling::{Varies, hour_ci95};
 
+/// Runs that have to agree for their sign to be no chance: 2 / 2^6 < 0.05.
+const LEAST_SIGNS: usize = 6;
+
 /// One criterion of two disciplines.
 pub(crate) struct Difference {
     criterion: Criterion,
@@ -28,7 +31,8 @@ impl Difference {
         let made =
             |ci95, least, sure| Some(Difference { criterion, value, other: reference, ci95, least, sure, bounded });
         if draws.len() < 2 || draws.len() != others.len() {
-            return made(None, value, None);
+            // Where other criteria have values of hours, one that too few of them have may be chance.
+            return made(None, value, has_draws(row).then_some(false));
         }
         let pairs = || draws.iter().copied().zip(others.iter().copied());
         let all = || [value, reference].into_iter().chain(draws.iter().copied()).chain(others.iter().copied());
@@ -47,10 +51,13 @@ impl Difference {
                 return made(Some([low, high]), least, Some(nearest != neutral));
             }
         }
-        // Where some never finish there is no interval: the sign must be the same in every hour.
-        let mut signs = pairs().filter(|(one, two)| one != two).map(|(one, two)| criterion.worse_by(one, two) > 0.0);
-        let first = signs.next();
-        made(None, value, Some(first.is_some_and(|first| signs.all(|sign| sign == first))))
+        // Where some never finish there is no interval: all hours that differ must agree with the run, and be enough.
+        let worse = criterion.worse_by(value, reference) > 0.0;
+        let signs: Vec<bool> = pairs()
+            .filter(|(one, two)| one != two)
+            .map(|(one, two)| (criterion.worse_by(one, two) > 0.0) == worse)
+            .collect();
+        made(None, value, Some(signs.len() >= LEAST_SIGNS && signs.iter().all(|&agrees| agrees)))
     }
 
     /// Whether it is noticed and, as far as can be told, no chance.
@@ -96,6 +103,11 @@ impl Difference {
 /// Differences of a row from another in all criteria that both have.
 pub(crate) fn differences(row: &Row, other: &Row) -> Vec<Difference> {
     CRITERIA.iter().filter_map(|&criterion| Difference::of(criterion, row, other)).collect()
+}
+
+/// Whether a row has values of other runs, of whatever criterion.
+fn has_draws(row: &Row) -> bool {
+    [&row.resampled, &row.replicated].into_iter().flatten().any(|draws| !draws.is_empty())
 }
 
 /// Values of the other runs, and how many runs the row's own figure is of.

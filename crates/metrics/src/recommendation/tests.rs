@@ -84,12 +84,15 @@ fn a_third_discipline_does_not_decide_between_two_others() {
 /// Seconds, milliseconds, seconds, MOS and share of a row.
 type Drawn = (f64, f64, f64, f64, f64);
 
-/// Rows of all disciplines that can be switched on, with figures as they come, some with hours that vary.
+/// Rows of disciplines, the first of which is what is there, with figures as they come, some with hours that vary.
 fn any_rows() -> impl Strategy<Value = Vec<Row>> {
-    let ids: Vec<&str> = qdisc::disciplines::specs().iter().map(|spec| spec.id).collect();
+    let all = || qdisc::disciplines::specs().iter().map(|spec| spec.id);
+    // A fifo that is added would be what the others are compared with.
+    let (firsts, ids): (Vec<&str>, Vec<&str>) = (all().collect(), all().filter(|&id| id != "fifo").collect());
     let figures = (0.05..5.0, 5.0..500.0, 0.5..20.0, 1.0..4.5, 0.0..0.1);
     let rows = prop::collection::vec((prop::sample::select(ids), figures), 2..7);
-    (rows, any::<bool>(), prop::collection::vec(0.5..2.0, 56)).prop_map(|(rows, hours, factors)| {
+    let first = prop_oneof![Just("fifo"), prop::sample::select(firsts)];
+    (first, rows, any::<bool>(), prop::collection::vec(0.5..2.0, 56)).prop_map(|(first, rows, hours, factors)| {
         let made = |(at, (id, (short_s, ping_ms, long_s, mos, loss))): (usize, (&str, Drawn))| {
             let mut own = row(id, short_s, ping_ms, long_s);
             let users = own.users.take().map(|users| users.with("call", Part::from([("mos", mos)])));
@@ -105,7 +108,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
             }
             own
         };
-        let first = (usize::from(false), ("fifo", (1.0, 100.0, 5.0, 3.0, 0.02)));
+        let first = (0, (first, (1.0, 100.0, 5.0, 3.0, 0.02)));
         let others = rows.into_iter().enumerate().map(|(at, row)| (at + 1, row));
         [first].into_iter().chain(others).map(made).collect()
     })
@@ -116,14 +119,23 @@ proptest! {
     #[test]
     fn a_longer_list_changes_the_answer_to_what_was_added_only(rows in any_rows(), command in 0..2_usize) {
         let command = ["whatif", "compare"][command];
-        let label = |rows: &[Row]| {
-            let found = recommendation(&question(command, rows));
-            // Where none is named, it is what is there.
-            found.map(|found| found.discipline.unwrap_or_else(|| rows[0].label.clone()))
+        let answer = |rows: &[Row]| {
+            let found = recommendation(&question(command, rows))?;
+            // Where none is named, it is what is there: the first that may be chosen.
+            let there = rows.iter().find(|row| may_be_chosen(row, command == "whatif"))?;
+            Some(found.discipline.unwrap_or_else(|| there.label.clone()))
         };
         let (added, before) = rows.split_last().expect("there are some");
-        if let (Some(old), Some(new)) = (label(before), label(&rows)) {
+        if let (Some(old), Some(new)) = (answer(before), answer(&rows)) {
             prop_assert!(new == old || new == added.label, "{} -> {}, added {}", old, new, added.label);
+        }
+    }
+
+    /// Nothing is recommended that gains nothing.
+    #[test]
+    fn what_is_recommended_gains_something(rows in any_rows()) {
+        if let Some(found) = recommendation(&question("whatif", &rows)) {
+            prop_assert!(found.kind != Kind::Use || !found.gives.is_empty(), "{}", found.sentence);
         }
     }
 }
@@ -175,6 +187,64 @@ fn a_fifo_that_a_module_beats_by_little_is_kept_and_says_so() {
     let found = asked(&[row("fifo", 0.4, 20.0, 4.0), row("efd", 0.25, 20.0, 4.0)]);
     assert_eq!((found.kind, found.discipline, found.equal), (Kind::NoDifference, None, vec!["fifo".to_owned()]));
     assert_eq!(found.sentence, "Keep fifo. Efd does better by too little to be worth a module.");
+}
+
+#[test]
+fn what_is_there_asks_for_nothing_and_is_kept_where_nothing_gains() {
+    let rows = [with_hours(row("cake", 0.2, 20.0, 4.0)), with_hours(row("fq_codel", 0.2, 31.0, 4.0))];
+    let found = asked(&rows);
+    assert_eq!((found.kind, found.discipline), (Kind::NoDifference, None), "{}", found.sentence);
+}
+
+#[test]
+fn what_few_values_cost_counts_against_a_module() {
+    let few = |row: Row, long_s: f64| Row {
+        users: row
+            .users
+            .map(|users| users.with("long", Part::from([("flows", 5.0), ("p50_s", long_s), ("p95_s", long_s)]))),
+        ..row
+    };
+    let rows = [("fifo", 0.8, 2.0), ("fq_codel", 0.3, 2.0), ("efd", 0.1, 60.0)];
+    let rows = rows.map(|(id, short_s, long_s)| few(row(id, short_s, 20.0, long_s), long_s));
+    assert_eq!(asked(&rows).discipline.as_deref(), Some("fq_codel"));
+}
+
+#[test]
+fn one_hour_makes_no_interval() {
+    let rows = [row("fifo", 0.4, 20.0, 4.0), row("efd", 0.25, 20.0, 4.0)];
+    let found = recommendation(&Question { hours: 1, ..question("whatif", &rows) }).expect("it is there");
+    assert_eq!((found.kind, found.doubt.is_empty()), (Kind::NoDifference, false));
+}
+
+#[test]
+fn a_criterion_that_too_few_hours_have_is_no_reason() {
+    let mut rows = [row("fifo", 0.2, 20.0, 20.0), row("fq_codel", 0.8, 20.0, 1.2)].map(with_hours);
+    for row in &mut rows {
+        row.resampled.as_mut().expect("it is there").retain(|id, _| !id.starts_with("long"));
+    }
+    assert_eq!(asked(&rows).kind, Kind::NoDifference);
+}
+
+#[test]
+fn endless_hours_count_only_where_enough_agree_with_the_run() {
+    let with = |id: &str, own_s: f64, hours: [f64; 8]| {
+        let mut found = with_hours(row(id, own_s, 20.0, 4.0));
+        let draws = hours.map(|value| Some(value).filter(|value: &f64| value.is_finite())).to_vec();
+        found.resampled.as_mut().expect("it is there").insert("short_p95".into(), draws);
+        found
+    };
+    let never = f64::INFINITY;
+    let slow = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, never];
+    for (hours, expected) in [
+        ([0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2], Kind::Use),
+        // Against what the run says.
+        ([3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, never], Kind::NoDifference),
+        // One hour that differs.
+        ([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.2], Kind::NoDifference),
+    ] {
+        let found = asked(&[with("fifo", 2.0, slow), with("fq_codel", 0.2, hours)]);
+        assert_eq!(found.kind, expected, "{}", found.sentence);
+    }
 }
 
 #[test]
