@@ -46,7 +46,7 @@ $(STAMP): $(SOURCES) | $(BIN)/python
 	@touch $@
 	@echo "built: source $(BIN)/activate, then mayfly"
 
-# The editable module is compiled without link-time optimisation (profile `editable` in Cargo.toml): for whoever measures speed.
+# The editable module is compiled without link-time optimisation (profile `editable` in Cargo.toml); this one is for measuring speed.
 OPTIMISED := $(VENV)/.optimised
 
 optimised: $(OPTIMISED) ## the native module as wheels have it, in place of the one that make build compiles quickly

@@ -32,7 +32,7 @@ _PLAIN = {bool: "`true` or `false`", str: "text", float: "number", int: "whole n
 
 
 LIVE = "workload=attack&rate=10mbit&buffer=300&rtt=20ms&d=fifo&d=fq_codel&d=cake&d=lfq"
-"""State of the page with the link of `mayfly gaming`, for whoever joins it."""
+"""State of the page with the link of `mayfly gaming`, for an attacker to join."""
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import gzip
-import json
 import os
 import subprocess
 import sys
@@ -260,7 +259,7 @@ def test_the_answer_from_a_part_says_so(monkeypatch):
         return (asked.append(1) or ("9 s", "--time 18s")) if share == READING else None
 
     monkeypatch.setattr("mayfly.limits.reached", at_once)
-    monkeypatch.setattr("mayfly._native.read_capture", once_looked(monkeypatch))
+    monkeypatch.setattr("mayfly.workload.replayed.Captured.__init__", once_looked())
     fields = {"duration": "2s", "replications": 1}
     summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,fq_codel", overrides=fields).summary
     assert asked and answer_lines(summary)[0].startswith("Partial: reading stopped at 9 s, after ")
@@ -333,15 +332,18 @@ def test_resampled_hours_that_are_complete_count(monkeypatch):
     assert max(len(values) for values in resampled.values()) == summary["resampling"]["hours"]
 
 
-def once_looked(monkeypatch):
-    """The reader, which looks once whatever its haste."""
-    from mayfly import _native
+def once_looked():
+    """The reader of a replay, which looks once whatever its haste."""
+    from mayfly.limits import Look
+    from mayfly.workload.replayed import Captured
 
-    read = _native.read_capture
+    read = Captured.__init__
 
-    def looking(paths, options, look):
-        *tables, counts = read(paths, options, look)
-        return *tables, json.dumps(json.loads(counts) | {"stopped": not look(1, 1, 1)})
+    def looking(self, paths, options):
+        read(self, paths, options)
+        look = Look([str(paths)])
+        assert not look(1, 1, 1)
+        self.counts["stopped"] = look.stopped
 
     return looking
 

@@ -84,14 +84,14 @@ def start(link, out, *arguments):
 
 
 def test_what_passes_an_interface_is_answered_for(link, tmp_path):
-    process = start(link, tmp_path / "out", "--for", "2s", "--json")
+    process = start(link, tmp_path / "out", "--for", "4s", "--json")
     out, err = process.communicate(timeout=100)
     assert process.returncode == 0, err
     summary = json.loads(out)
     assert summary["capture"]["path"] == str(tmp_path / "out" / "capture.pcap")
     sizes = summary["workload"]["bytes"] / summary["workload"]["flows"]
     assert summary["workload"]["flows"] >= 10 and sizes > 15_000
-    assert "capturing on near for 2 s" in err and "headers only" in err
+    assert "capturing on near for 4 s" in err and "headers only" in err
     # 40 kB passed again and again, and of each packet 128 bytes were kept.
     assert (tmp_path / "out" / "capture.pcap").stat().st_size < summary["workload"]["bytes"]
 

@@ -1,6 +1,6 @@
 //! Scripts of connections and bursts of UDP flows as a flow list has them: their values, their bounds and their text.
 //!
-//! Both are data wherever flows are made, moved or run. Text is what a user reads and writes; it is parsed and written
+//! Both are data where flows are made, moved or run. Text is what a user reads and writes; it is parsed and written
 //! here alone, and a script or burst is refused here alone, whether it came as text or as data.
 
 mod bursts;

@@ -180,10 +180,18 @@ def _stop_once(received: list[int]) -> None:
         if not _is_interrupted(sys.exc_info()[1]):
             raise KeyboardInterrupt
 
+    # Python shows an interrupt that does not get out of a callback or a destructor; the timer brings it again.
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = _show_unraisable
     for name in _SIGNALS:
         # A shell starts background jobs with interrupts ignored: they stay so.
         if signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN:
             signal.signal(getattr(signal, name), stop)
+
+
+def _show_unraisable(unraisable: "sys.UnraisableHookArgs") -> None:
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 def _is_interrupted(handled: BaseException | None) -> bool:

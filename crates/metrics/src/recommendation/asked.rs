@@ -261,7 +261,7 @@ impl Row {
 }
 
 impl Question {
-    /// Whether nothing but the one run of each discipline tells chance.
+    /// Whether there is one run of each discipline alone, which cannot show chance.
     pub(crate) fn is_single(&self) -> bool {
         // One hour next to the run forms no interval.
         self.hours < 2 && self.replications <= 1

@@ -5,7 +5,7 @@ use qdisc::RunsOn;
 use crate::recommendation::asked::{Place, Row};
 use crate::recommendation::difference::{Difference, differences};
 
-/// Doublings by which a module has to do better than what the kernel has where nothing but a single run tells.
+/// Doublings by which a module has to do better than what the kernel has where there is a single run of each.
 ///
 /// With one run every difference of a fifth counts, a quarter of a doubling in each criterion, and chance makes some.
 const MODULE_OF_ONE_RUN: f64 = 1.0;
