@@ -7,6 +7,8 @@ site, its tests and its examples read these pages; nobody edits them, and they a
 import re
 from pathlib import Path
 
+from mayfly.text.files import complete
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "crates" / "qdisc" / "src" / "disciplines"
 FOLDER = ROOT / "docs" / "disciplines"
@@ -79,6 +81,8 @@ def kernel_pages() -> dict[str, str]:
 def write() -> list[Path]:
     """Write the pages that are new or other than before, and remove those of disciplines that are no more.
 
+    Several processes may do so at once, as the workers of a test run do.
+
     Returns
     -------
     list of Path
@@ -92,11 +96,10 @@ def write() -> list[Path]:
 def _put(folder: Path, pattern: str, found: dict[str, str]) -> list[Path]:
     texts = {folder / f"{name}.md": text for name, text in found.items()}
     for page in set(folder.glob(pattern)) - set(texts):
-        page.unlink()
+        page.unlink(missing_ok=True)
     for page, text in texts.items():
         # A page that stays as it is keeps its time: Sphinx does not read it again.
         if not page.exists() or page.read_text(encoding="utf-8") != text:
-            partial = page.with_name(f".{page.name}.part")
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(page)
+            with complete(page, clear=False) as partial:
+                partial.write_text(text, encoding="utf-8")
     return sorted(texts)

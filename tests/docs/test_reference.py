@@ -2,7 +2,9 @@
 
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -70,6 +72,26 @@ def test_every_queue_discipline_of_the_kernel_has_its_page_in_its_source(monkeyp
     monkeypatch.setattr(pages, "KERNEL", tmp_path)
     with pytest.raises(ValueError, match=r"sch_bare\.c: must have its documentation"):
         pages.kernel_pages()
+
+
+def test_the_pages_may_be_written_by_several_workers_at_once(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    import discipline_pages as pages
+
+    text = "# A page\n" * 20_000
+    with ThreadPoolExecutor(8) as workers:
+        for turn in range(20):
+            folder = tmp_path / str(turn)
+            folder.mkdir()
+            begin = Barrier(8)
+
+            def write(_, folder=folder, begin=begin):
+                begin.wait(30)
+                return pages._put(folder, "*.md", {"one": text, "other": text})
+
+            assert set(map(tuple, workers.map(write, range(8)))) == {(folder / "one.md", folder / "other.md")}
+            assert sorted(file.name for file in folder.iterdir()) == ["one.md", "other.md"]
+            assert (folder / "one.md").read_text(encoding="utf-8") == text
 
 
 def test_disciplines_stand_in_their_families(tables):
