@@ -4,6 +4,7 @@ import { chooseEngine } from "./engine/choose";
 import { EngineError, type Engine } from "./engine/engine";
 import type { Catalogue, Info, Span } from "./engine/types";
 import { answer } from "./figures/answer";
+import { metricsOf, type Metric } from "./figures/metrics";
 import { Advice } from "./run/advice";
 import { emptySlot, isOld, Runner, type Slot } from "./run/runner";
 import { fromAddress, toAddress } from "./state/address";
@@ -16,6 +17,8 @@ export const MOST_CAPTURE_BYTES = 512 * 2 ** 20;
 
 export class App {
   readonly catalogue: Catalogue;
+  /** What users feel, in the order of rows. */
+  readonly metrics: Metric[];
   readonly engine: Engine;
   state: State;
   info: Info | null = null;
@@ -38,6 +41,7 @@ export class App {
 
   constructor(catalogue: Catalogue, engine: Engine, state: State, problems: string[]) {
     this.catalogue = catalogue;
+    this.metrics = metricsOf(catalogue);
     this.engine = engine;
     this.state = state;
     this.problems = problems;
@@ -188,7 +192,7 @@ export class App {
 
   answer(): string {
     const columns = this.columnsWithOutcome();
-    return answer(columns, this.advice.of(columns.map(({ outcome }) => outcome)));
+    return answer(columns, this.advice.of(columns.map(({ outcome }) => outcome)), this.metrics);
   }
 
   /** The command that switches on the discipline of each column, in front of the link that is set; undefined where its run is not over. */

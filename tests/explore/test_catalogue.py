@@ -1,13 +1,16 @@
 """The catalogue of the page: its templates, filled in as the page does, are what the package itself would write."""
 
+import json
 import shlex
 import tomllib
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from invocation import refused_here
 
 import mayfly
+from mayfly.comparison.user_metrics import MEASURES
 from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.explore import catalogue as module
@@ -147,3 +150,12 @@ def test_presets_are_listed_with_their_files(found):
         (name, f"presets/{name}.json", name == "attack") for name in PRESETS
     ]
     assert [row["id"] for row in found["attacks"]] == [row.id for row in ATTACKS if row.page is not None]
+
+
+def test_rows_of_figures_are_the_users_measures_and_the_pages_own_tests_have_them(found):
+    rows = found["measures"]
+    assert [row["id"] for row in rows] == ["ping", "short", "pages", "call", "film", "streams"]
+    assert {(row["part"], row["field"]) for row in rows} <= {(row.part, row.field) for row in MEASURES}
+    assert all(row["title"] and row["about"] and row["phrase"] for row in rows)
+    fixture = Path(__file__).parents[2] / "explore" / "tests" / "fixtures" / "catalogue.json"
+    assert json.loads(fixture.read_text(encoding="utf-8"))["measures"] == rows

@@ -52,7 +52,7 @@ pub use fluid::{Service, fluid};
 pub use goodput::Goodput;
 pub use idle::idle_rtt;
 pub use kinds::{Kind, kinds};
-pub use measures::{Better, In, MEASURES, Measure, Noticed};
+pub use measures::{Better, In, MEASURES, Measure, Noticed, OnPage};
 pub use mechanisms::{Mechanism, mechanisms};
 pub use observed::Observed;
 pub use offered::{Offering, offered_bytes};

@@ -1,8 +1,8 @@
 //! The list of users' measures: which figures of [`crate::Figures`] are shown and compared, and how each is read.
 //!
-//! It is the only one: terminal, report, notebook, recommendation and the second run with other hosts all read it, the
-//! Python package through its compiled module. A new figure is a field of its part of [`crate::Figures`] and an entry
-//! here.
+//! It is the only one: terminal, report, notebook, recommendation, the second run with other hosts and the page of
+//! `mayfly explore` all read it, the Python package through its compiled module, the page through its catalogue. A new
+//! figure is a field of its part of [`crate::Figures`] and an entry here.
 
 use serde::Serialize;
 
@@ -43,6 +43,23 @@ pub struct Noticed {
     pub change: f64,
 }
 
+/// A figure as a row of the page of `mayfly explore`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OnPage {
+    /// Place among the rows, from 0.
+    pub place: u8,
+    /// Name in the CSV file of the page.
+    pub id: &'static str,
+    /// Head of the row.
+    pub title: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// As a word of a sentence.
+    pub phrase: &'static str,
+    /// What the row says of a run without such traffic; empty where it is hidden then.
+    pub absent: &'static str,
+}
+
 /// A figure of what users feel.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Measure {
@@ -54,7 +71,10 @@ pub struct Measure {
     pub field: &'static str,
     /// Key of its 95 % interval in that mapping; empty without one.
     pub interval: &'static str,
-    /// Unit of both in the summary.
+    /// Key of the same figure over the whole time, where `field` is of the seconds in which the link is busy; empty
+    /// without one.
+    pub whole: &'static str,
+    /// Unit of all three in the summary.
     pub unit: In,
     /// In which direction it gets better.
     pub better: Better,
@@ -72,6 +92,8 @@ pub struct Measure {
     pub none: &'static str,
     /// As a criterion of the recommendation; `None` where it is none.
     pub noticed: Option<Noticed>,
+    /// As a row of the page; `None` where the page leaves it out.
+    pub page: Option<OnPage>,
 }
 
 const BASE: Measure = Measure {
@@ -79,6 +101,7 @@ const BASE: Measure = Measure {
     part: "",
     field: "",
     interval: "",
+    whole: "",
     unit: In::S,
     better: Better::Less,
     what: "",
@@ -88,6 +111,7 @@ const BASE: Measure = Measure {
     pictured: false,
     none: "",
     noticed: None,
+    page: None,
 };
 
 const P95: Measure = Measure { field: "p95_s", interval: "p95_ci95", statistic: "95th percentile", ..BASE };
@@ -110,23 +134,41 @@ pub const MEASURES: [Measure; 11] = [
         head: "short\ntransfers\np95",
         pictured: true,
         noticed: Some(Noticed { place: 1, name: "short transfers (95th percentile)", change: 0.05 }),
+        page: Some(OnPage {
+            place: 1,
+            id: "short",
+            title: "Short transfers",
+            about: "at most 100 kB: 95 of 100 are faster",
+            phrase: "short transfers",
+            absent: "no short transfers in it",
+        }),
         ..P95
     },
     Measure {
         id: "ping_p95",
         part: "ping",
         field: "p95_ms",
+        whole: "p95_all_ms",
         unit: In::Ms,
         what: "ping under load",
         head: "ping\nunder load\np95",
         pictured: true,
         noticed: Some(Noticed { place: 2, name: "ping under load", change: 10.0 }),
+        page: Some(OnPage {
+            place: 0,
+            id: "ping",
+            title: "Ping under load",
+            about: "95 of 100 pings are faster that were sent while the link was busy",
+            phrase: "ping under load",
+            absent: "no ping in this workload",
+        }),
         ..P95
     },
     Measure {
         id: "ping_mean",
         part: "ping",
         field: "mean_ms",
+        whole: "mean_all_ms",
         unit: In::Ms,
         what: "ping under load",
         statistic: "mean",
@@ -138,12 +180,21 @@ pub const MEASURES: [Measure; 11] = [
         part: "call",
         field: "mos",
         interval: "mos_ci95",
+        whole: "mos_all",
         unit: In::Mos,
         better: Better::More,
         what: "call",
         statistic: "MOS",
         head: "call\nMOS",
         noticed: Some(Noticed { place: 3, name: "call quality (MOS)", change: 0.2 }),
+        page: Some(OnPage {
+            place: 3,
+            id: "call",
+            title: "Call quality",
+            about: "mean opinion score (MOS) of a voice call: 1 is bad, 4.5 the best",
+            phrase: "the call",
+            absent: "no call in it",
+        }),
         ..BASE
     },
     Measure {
@@ -153,6 +204,14 @@ pub const MEASURES: [Measure; 11] = [
         head: "pages\np95",
         pictured: true,
         noticed: Some(Noticed { place: 5, name: "pages (95th percentile)", change: 0.1 }),
+        page: Some(OnPage {
+            place: 2,
+            id: "pages",
+            title: "Page load",
+            about: "95 of 100 web pages are complete sooner",
+            phrase: "web pages",
+            absent: "no web pages in it",
+        }),
         ..P95
     },
     Measure {
@@ -165,6 +224,14 @@ pub const MEASURES: [Measure; 11] = [
         statistic: "stalled",
         head: "video\nstalled",
         none: "no video stalls",
+        page: Some(OnPage {
+            place: 4,
+            id: "film",
+            title: "Films stand still",
+            about: "share of the time since they began",
+            phrase: "films at a standstill",
+            absent: "",
+        }),
         ..BASE
     },
     Measure {
@@ -178,6 +245,14 @@ pub const MEASURES: [Measure; 11] = [
         head: "UDP\nstreams\nloss",
         none: "no stream of UDP loses a packet",
         noticed: Some(Noticed { place: 4, name: "loss of UDP streams", change: 0.01 }),
+        page: Some(OnPage {
+            place: 5,
+            id: "streams",
+            title: "Loss of UDP streams",
+            about: "share of the packets of streams of 10 s or more",
+            phrase: "loss of UDP streams",
+            absent: "",
+        }),
         ..BASE
     },
     Measure {
@@ -224,8 +299,11 @@ mod tests {
             assert_eq!(one.part.is_empty(), one.field.is_empty(), "{}", one.id);
             assert!(one.noticed.is_none_or(|noticed| noticed.change > 0.0), "{}", one.id);
         }
-        let mut places: Vec<u8> = MEASURES.iter().filter_map(|one| Some(one.noticed?.place)).collect();
-        places.sort_unstable();
-        assert_eq!(places, (0..places.len() as u8).collect::<Vec<_>>());
+        let noticed: Vec<u8> = MEASURES.iter().filter_map(|one| Some(one.noticed?.place)).collect();
+        let rows: Vec<u8> = MEASURES.iter().filter_map(|one| Some(one.page?.place)).collect();
+        for mut places in [noticed, rows] {
+            places.sort_unstable();
+            assert_eq!(places, (0..places.len() as u8).collect::<Vec<_>>());
+        }
     }
 }

@@ -285,11 +285,31 @@ export interface CataloguePreset {
   attacks: boolean;
 }
 
+/** A row of figures: where it stands in the figures of an outcome, and its words. */
+export interface CatalogueMeasure {
+  id: string;
+  title: string;
+  about: string;
+  /** As a word of a sentence. */
+  phrase: string;
+  /** What a run without such traffic shows; empty: the row is hidden then. */
+  absent: string;
+  part: string;
+  field: string;
+  /** Key of its 95 % interval; empty without one. */
+  interval: string;
+  /** Key of the figure over the whole time, of one that is taken while the link is busy; else empty. */
+  whole: string;
+  unit: "s" | "ms" | "mos" | "share" | "mbps";
+  better: "less" | "more";
+}
+
 export interface Catalogue {
   version: string;
   disciplines: CatalogueDiscipline[];
   presets: CataloguePreset[];
   attacks: CatalogueAttack[];
+  measures: CatalogueMeasure[];
   glossary: Record<string, string>;
   commands: Record<string, string>;
 }

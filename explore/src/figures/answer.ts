@@ -1,7 +1,7 @@
 /** The sentence on top: the recommendation of the engine, whose rule the commands have too, or figures where there is none. */
 
 import type { Outcome, Recommendation } from "../engine/types";
-import { METRICS, shown } from "./metrics";
+import { shown, type Metric } from "./metrics";
 
 export interface Column {
   label: string;
@@ -16,12 +16,12 @@ function upperFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** `told` is what the rule says of these columns; undefined until the engine has answered. */
-export function answer(columns: Column[], told: Recommendation | null | undefined): string {
+/** `told` is what the rule says of these columns; undefined until the engine has answered. One column is its figures. */
+export function answer(columns: Column[], told: Recommendation | null | undefined, metrics: Metric[]): string {
   const [first, ...others] = columns;
   if (first === undefined) return "";
   if (others.length === 0) {
-    const figures = METRICS.flatMap((metric) => {
+    const figures = metrics.flatMap((metric) => {
       const value = metric.value(first.outcome);
       return value === null ? [] : [`${metric.phrase ?? metric.title} ${shown(metric, value)}`];
     });

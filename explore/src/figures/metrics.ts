@@ -1,6 +1,9 @@
-/** The figures of the first screen: where each is in an outcome, what is better, and how two compare. */
+/**
+ * The figures of the first screen: where each is in an outcome, what is better, and how two compare. What users feel
+ * comes with the catalogue: `crates/metrics/src/measures.rs` lists it.
+ */
 
-import type { Interval, Outcome, Ping, Times } from "../engine/types";
+import type { Catalogue, CatalogueMeasure, Figures, Interval, Outcome, Ping, Times } from "../engine/types";
 import { duration, percent, three } from "../state/units";
 
 export interface Metric {
@@ -11,6 +14,10 @@ export interface Metric {
   unit: "s" | "mos" | "share" | "ratio" | "mbps";
   better: "less" | "more" | "neither";
   value(outcome: Outcome): number | null;
+  /** Whether the row is hidden where no run has such a figure. */
+  optional?: boolean;
+  /** What stands below a run without such traffic. */
+  absent?: string;
   /** Of a figure that is taken while the link is busy: whether it was, and the figure over the whole time. */
   loaded?(outcome: Outcome): boolean;
   whole?(outcome: Outcome): number | null;
@@ -18,24 +25,6 @@ export interface Metric {
   detail(outcome: Outcome): string;
   /** As a word of a sentence; null: not told in one. */
   phrase: string | null;
-}
-
-function ms(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : value / 1000;
-}
-
-/** A percentile that the engine does not tell although there are transfers: so many of them never ended. */
-function ended(value: number | null | undefined, count: number | undefined): number | null {
-  return value ?? ((count ?? 0) > 0 ? Infinity : null);
-}
-
-/** 95 % interval of the figure, in its unit. */
-function interval(ends: Interval | undefined, text: (value: number) => string): string {
-  return ends ? `95 % interval ${text(ends[0])} to ${text(ends[1])}` : "";
-}
-
-function lines(...parts: string[]): string {
-  return parts.filter((part) => part !== "").join("; ");
 }
 
 function count(times: Times | null): string {
@@ -57,110 +46,89 @@ export function both(metric: Metric, first: Outcome, other: Outcome): [number | 
   return [value(first), value(other)];
 }
 
-export const METRICS: Metric[] = [
-  {
-    id: "ping",
-    title: "Ping under load",
-    about: "95 of 100 pings are faster that were sent while the link was busy",
-    unit: "s",
-    better: "less",
-    value: ({ figures }) => ms(figures.ping?.p95_ms),
-    detail({ figures }) {
-      const { ping } = figures;
-      if (ping === null) return "";
-      const parts = [load(ping)];
-      if (ping.idle_ms !== null) parts.push(`idle ${duration(ping.idle_ms / 1000)}`);
-      if (ping.grade) parts.push(`grade ${ping.grade}`);
-      if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
-      return lines(parts.filter((part) => part !== "").join(", "), interval(ping.p95_ci95, (value) => duration(value / 1000)));
-    },
-    loaded: ({ figures }) => figures.ping?.while_busy ?? false,
-    whole: ({ figures }) => ms(figures.ping?.p95_all_ms ?? figures.ping?.p95_ms),
-    phrase: "ping under load",
+/** What stands below a figure, by the part of the figures that it is of. */
+const DETAILS: Record<string, (figures: Figures) => string> = {
+  ping({ ping }) {
+    if (ping === null) return "";
+    const parts = [load(ping)];
+    if (ping.idle_ms !== null) parts.push(`idle ${duration(ping.idle_ms / 1000)}`);
+    if (ping.grade) parts.push(`grade ${ping.grade}`);
+    if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
+    return parts.filter((part) => part !== "").join(", ");
   },
-  {
-    id: "short",
-    title: "Short transfers",
-    about: "at most 100 kB: 95 of 100 are faster",
-    unit: "s",
-    better: "less",
-    value: ({ figures }) => ended(figures.short?.p95_s, figures.short?.flows),
-    detail: ({ figures }) => lines(count(figures.short), interval(figures.short?.p95_ci95, duration)),
-    phrase: "short transfers",
+  short: ({ short }) => count(short),
+  long: ({ long }) => count(long),
+  pages: ({ pages }) => count(pages && { ...pages, flows: pages.pages }),
+  call({ call }) {
+    if (call === null) return "";
+    return { synthetic: "a call added to the link", workload: "calls of the workload", capture: "calls of the capture" }[call.from];
   },
-  {
-    id: "pages",
-    title: "Page load",
-    about: "95 of 100 web pages are complete sooner",
-    unit: "s",
-    better: "less",
-    value: ({ figures }) => ended(figures.pages?.p95_s, figures.pages?.pages),
-    detail: ({ figures }) => lines(count(figures.pages && { ...figures.pages, flows: figures.pages.pages }), interval(figures.pages?.p95_ci95, duration)),
-    phrase: "web pages",
-  },
-  {
-    id: "call",
-    title: "Call quality",
-    about: "mean opinion score (MOS) of a voice call: 1 is bad, 4.5 the best",
-    unit: "mos",
-    better: "more",
-    value: ({ figures }) => figures.call?.mos ?? null,
-    detail({ figures }) {
-      const { call } = figures;
-      if (call === null) return "";
-      const from = { synthetic: "a call added to the link", workload: "calls of the workload", capture: "calls of the capture" };
-      return lines(from[call.from], interval(call.mos_ci95, (value) => value.toFixed(1)));
-    },
-    loaded: ({ figures }) => figures.call?.while_busy ?? false,
-    whole: ({ figures }) => figures.call?.mos_all ?? figures.call?.mos ?? null,
-    phrase: "the call",
-  },
-  {
-    id: "long",
-    title: "Long transfers",
-    about: "above 1 MB, or without end: what they get together",
-    unit: "mbps",
-    better: "more",
-    value: ({ long }) => (long === null ? null : long.down_mbps + long.up_mbps),
-    detail({ long }) {
-      if (long === null) return "";
-      return `${long.flows.toLocaleString("en-US")} of them: ${three(long.down_mbps)} Mbit/s down, ${three(long.up_mbps)} up`;
-    },
-    phrase: "long transfers",
-  },
-];
-
-/** Only workloads with films have it. */
-export const FILM_METRIC: Metric = {
-  id: "film",
-  title: "Films stand still",
-  about: "share of the time since they began",
-  unit: "share",
-  better: "less",
-  value: ({ figures }) => figures.video?.stalled_share ?? null,
-  detail({ figures }) {
-    const { video } = figures;
+  video({ video }) {
     return video ? `${video.streams} ${video.streams === 1 ? "film" : "films"}, ${video.stalls} ${video.stalls === 1 ? "stall" : "stalls"}` : "";
   },
-  phrase: "films at a standstill",
+  streams({ streams }) {
+    if (!streams) return "";
+    const shown = `${streams.count} ${streams.count === 1 ? "stream" : "streams"}`;
+    return streams.count > 1 && streams.loss_worst !== null ? `${shown}, ${percent(streams.loss_worst)} in the worst` : shown;
+  },
 };
 
-/** Only captures with such streams have it. */
-export const STREAM_METRIC: Metric = {
-  id: "streams",
-  title: "Loss of UDP streams",
-  about: "share of the packets of streams of 10 s or more",
-  unit: "share",
-  better: "less",
-  value: ({ figures }) => figures.streams?.loss ?? null,
-  detail({ figures }) {
-    const { streams } = figures;
-    if (!streams) return "";
-    const count = `${streams.count} ${streams.count === 1 ? "stream" : "streams"}`;
-    return streams.count > 1 && streams.loss_worst !== null ? `${count}, ${percent(streams.loss_worst)} in the worst` : count;
+/** A row of the catalogue as a figure of an outcome. */
+function measured(measure: CatalogueMeasure): Metric {
+  const { id, title, about, phrase, absent, part, unit, better } = measure;
+  const per = unit === "ms" ? 1000 : 1;
+  const of = ({ figures }: Outcome): Record<string, unknown> | null => (figures as unknown as Record<string, Record<string, unknown> | null | undefined>)[part] ?? null;
+  const figure = (own: Record<string, unknown> | null, key: string): number | null => {
+    const value = own?.[key];
+    return typeof value === "number" ? value / per : null;
+  };
+  const metric: Metric = {
+    id,
+    title,
+    about,
+    unit: unit === "ms" ? "s" : unit,
+    better,
+    optional: absent === "",
+    absent,
+    value(outcome) {
+      const own = of(outcome);
+      const ends = own === null || !("unfinished" in own) ? null : Number(own["flows"] ?? own["pages"] ?? 0);
+      return figure(own, measure.field) ?? (ends !== null && ends > 0 && metric.unit === "s" ? Infinity : null);
+    },
+    detail(outcome) {
+      const ends = of(outcome)?.[measure.interval] as Interval | undefined;
+      const interval = ends ? `95 % interval ${shown(metric, ends[0] / per)} to ${shown(metric, ends[1] / per)}` : "";
+      return [DETAILS[part]?.(outcome.figures) ?? "", interval].filter((text) => text !== "").join("; ");
+    },
+    phrase,
+  };
+  if (measure.whole !== "") {
+    metric.loaded = (outcome) => of(outcome)?.["while_busy"] === true;
+    metric.whole = (outcome) => figure(of(outcome), measure.whole) ?? metric.value(outcome);
+  }
+  return metric;
+}
+
+const LONG_METRIC: Metric = {
+  id: "long",
+  title: "Long transfers",
+  about: "above 1 MB, or without end: what they get together",
+  unit: "mbps",
+  better: "more",
+  absent: "no long transfers in it",
+  value: ({ long }) => (long === null ? null : long.down_mbps + long.up_mbps),
+  detail({ long }) {
+    if (long === null) return "";
+    return `${long.flows.toLocaleString("en-US")} of them: ${three(long.down_mbps)} Mbit/s down, ${three(long.up_mbps)} up`;
   },
-  phrase: "loss of UDP streams",
+  phrase: "long transfers",
 };
+
+/** What users feel, in the order of rows: those of every workload, then those that only some have. */
+export function metricsOf({ measures }: Pick<Catalogue, "measures">): Metric[] {
+  const found = measures.map(measured);
+  return [...found.filter(({ optional }) => !optional), LONG_METRIC, ...found.filter(({ optional }) => optional)];
+}
 
 export const ATTACK_METRIC: Metric = {
   id: "attacker",

@@ -1,7 +1,7 @@
 /** Data as CSV (RFC 4180), one file for each table. */
 
 import type { Outcome } from "../engine/types";
-import { ATTACK_METRIC, FILM_METRIC, LINK_METRICS, METRICS, STREAM_METRIC } from "../figures/metrics";
+import { ATTACK_METRIC, LINK_METRICS, type Metric } from "../figures/metrics";
 
 type Value = string | number | null | undefined;
 
@@ -24,8 +24,9 @@ function word(value: Value): string {
 
 const UNITS = { s: "s", mos: "MOS", share: "1", ratio: "1", mbps: "Mbit/s" };
 
-export function figuresCsv(columns: Labelled[]): string {
-  const metrics = [...METRICS, FILM_METRIC, STREAM_METRIC, ATTACK_METRIC, ...LINK_METRICS];
+/** `users` are the figures of what users feel. */
+export function figuresCsv(columns: Labelled[], users: Metric[]): string {
+  const metrics = [...users, ATTACK_METRIC, ...LINK_METRICS];
   return csv(
     ["discipline", "figure", "value", "unit"],
     columns.flatMap(({ label, outcome }) => metrics.map((metric) => [label, metric.id, metric.value(outcome), UNITS[metric.unit]])),

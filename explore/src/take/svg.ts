@@ -1,6 +1,6 @@
 /** Figures as SVG, for reports and slides: on white, with all they need inside. */
 
-import { ATTACK_METRIC, both, change, FILM_METRIC, METRICS, shown, STREAM_METRIC } from "../figures/metrics";
+import { ATTACK_METRIC, both, change, shown, type Metric } from "../figures/metrics";
 import { bytesShown, duration, three } from "../state/units";
 import { columnColour, columnDash, kindColour } from "../view/colours";
 import type { Labelled } from "./csv";
@@ -32,9 +32,9 @@ function page(width: number, height: number, title: string, parts: string[]): st
   ].join("\n");
 }
 
-/** The large figures as bars, a group for each. */
-export function figuresSvg(columns: Labelled[], title: string): string {
-  const metrics = [...METRICS, FILM_METRIC, STREAM_METRIC, ATTACK_METRIC].filter((metric) => columns.some(({ outcome }) => metric.value(outcome) !== null));
+/** The large figures as bars, a group for each; `users` are those of what users feel. */
+export function figuresSvg(columns: Labelled[], title: string, users: Metric[]): string {
+  const metrics = [...users, ATTACK_METRIC].filter((metric) => columns.some(({ outcome }) => metric.value(outcome) !== null));
   const rowPx = 22;
   const parts = [text(20, 28, title, 15, INK, "start", 600)];
   let y = 52;
@@ -156,6 +156,6 @@ function decades(values: number[], otherwise: [number, number]): [number, number
 
 export type Drawing = "figures" | "response" | "queue";
 
-export function drawing(kind: Drawing, columns: Labelled[], title: string): string {
-  return { figures: figuresSvg, response: responseSvg, queue: queueSvg }[kind](columns, title);
+export function drawing(kind: Drawing, columns: Labelled[], title: string, users: Metric[]): string {
+  return { figures: figuresSvg, response: responseSvg, queue: queueSvg }[kind](columns, title, users);
 }

@@ -2,7 +2,7 @@
 
 import type { App } from "../app";
 import type { CatalogueDiscipline, Outcome } from "../engine/types";
-import { ATTACK_METRIC, both, change, FILM_METRIC, LINK_METRICS, METRICS, neverEnded, shown, STREAM_METRIC, type Metric } from "../figures/metrics";
+import { ATTACK_METRIC, both, change, LINK_METRICS, neverEnded, shown, type Metric } from "../figures/metrics";
 import { isOld } from "../run/runner";
 import { labelOf, MOST_COLUMNS, type State } from "../state/state";
 import { h, setText, uniqueId } from "./dom";
@@ -15,17 +15,9 @@ interface Cell {
   detail: HTMLElement;
 }
 
-const NOT_THERE: Record<string, string> = {
-  ping: "no ping in this workload",
-  short: "no short transfers in it",
-  pages: "no web pages in it",
-  call: "no call in it",
-  long: "no long transfers in it",
-};
-
 export function figures(app: App): View {
   const head = h("tr");
-  const rows = [...METRICS, FILM_METRIC, STREAM_METRIC, ATTACK_METRIC, ...LINK_METRICS].map((metric) => ({ metric, row: h("tr", { class: LINK_METRICS.includes(metric) ? "minor" : "" }), cells: [] as Cell[] }));
+  const rows = [...app.metrics, ATTACK_METRIC, ...LINK_METRICS].map((metric) => ({ metric, row: h("tr", { class: LINK_METRICS.includes(metric) ? "minor" : "" }), cells: [] as Cell[] }));
   const firstMinor = rows.find(({ metric }) => metric === LINK_METRICS[0]);
   firstMinor?.row.classList.add("first");
   for (const { metric, row } of rows) {
@@ -77,7 +69,7 @@ export function figures(app: App): View {
       for (const column of columns) column.update();
       const first = slots[0]?.outcome ?? null;
       for (const { metric, row, cells } of rows) {
-        if (metric === FILM_METRIC || metric === STREAM_METRIC) row.hidden = !slots.some(({ outcome }) => outcome && metric.value(outcome) !== null);
+        if (metric.optional) row.hidden = !slots.some(({ outcome }) => outcome && metric.value(outcome) !== null);
         if (metric === ATTACK_METRIC) row.hidden = state.attack === null;
         cells.forEach((parts, place) => {
           const slot = slots[place];
@@ -102,7 +94,7 @@ function cell(): Cell {
 function show(metric: Metric, parts: Cell, outcome: Outcome | null, first: Outcome | null): void {
   const value = outcome === null ? null : metric.value(outcome);
   setText(parts.figure, outcome === null ? "…" : value === null ? "–" : shown(metric, value));
-  const detail = outcome === null ? "" : value === null ? (NOT_THERE[metric.id] ?? "") : metric.detail(outcome);
+  const detail = outcome === null ? "" : value === null ? (metric.absent ?? "") : metric.detail(outcome);
   setText(parts.detail, value === Infinity ? `${neverEnded(metric)}; ${detail}` : detail);
   const [before, after] = first === null || outcome === null ? [null, null] : both(metric, first, outcome);
   const found = metric.better === "neither" || before === null || after === null ? null : change(metric, before, after);

@@ -20,7 +20,7 @@ export function take(app: App): View {
     ["queue", "Queue over time"],
   ];
   const tables: [string, string, () => string][] = [
-    ["figures", "Figures", () => figuresCsv(app.columnsWithOutcome())],
+    ["figures", "Figures", () => figuresCsv(app.columnsWithOutcome(), app.metrics)],
     ["transfers", "Transfers", () => transfersCsv(app.columnsWithOutcome())],
     ["queue", "Queue", () => queueCsv(app.columnsWithOutcome())],
     ["waits", "Waits", () => waitsCsv(app.columnsWithPackets())],
@@ -36,7 +36,7 @@ export function take(app: App): View {
   let seen = false;
 
   function drawn(kind: Drawing): string {
-    return drawing(kind, app.columnsWithOutcome(), title());
+    return drawing(kind, app.columnsWithOutcome(), title(), app.metrics);
   }
 
   function title(): string {

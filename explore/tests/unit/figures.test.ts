@@ -2,13 +2,30 @@ import { describe, expect, it } from "vitest";
 import type { Engine } from "../../src/engine/engine";
 import type { Outcome, Recommendation } from "../../src/engine/types";
 import { answer } from "../../src/figures/answer";
-import { ATTACK_METRIC, both, change, FILM_METRIC, METRICS, shown, STREAM_METRIC, type Metric } from "../../src/figures/metrics";
+import { ATTACK_METRIC, both, change, metricsOf, shown, type Metric } from "../../src/figures/metrics";
 import { Advice } from "../../src/run/advice";
 import { figuresCsv } from "../../src/take/csv";
 import { figuresSvg } from "../../src/take/svg";
-import { outcome } from "./made";
+import { catalogue, outcome } from "./made";
 
+const METRICS = metricsOf(catalogue);
 const metric = (id: string): Metric => METRICS.find((entry) => entry.id === id) as Metric;
+const [FILM_METRIC, STREAM_METRIC] = [metric("film"), metric("streams")];
+
+describe("what users feel", () => {
+  it("has the rows of every workload first, then those that only some have", () => {
+    expect(METRICS.map(({ id }) => id)).toEqual(["ping", "short", "pages", "call", "long", "film", "streams"]);
+    expect(METRICS.filter(({ optional }) => optional).map(({ id }) => id)).toEqual(["film", "streams"]);
+  });
+  it("has a row for a figure that the catalogue lists, wherever it stands in an outcome", () => {
+    const measure = { id: "new", title: "New", about: "a new figure", phrase: "the new one", absent: "", part: "new", field: "p50_ms", interval: "p50_ci95", whole: "p50_all_ms", unit: "ms", better: "less" } as const;
+    const [row] = metricsOf({ measures: [measure] }).slice(-1) as [Metric];
+    const made = outcome("fifo", {});
+    const busy = { ...made, figures: { ...made.figures, new: { p50_ms: 250, p50_ci95: [200, 300], p50_all_ms: 100, while_busy: true } } } as Outcome;
+    expect([row.value(busy), row.value(made), row.loaded?.(busy), row.whole?.(busy)]).toEqual([0.25, null, true, 0.1]);
+    expect(row.detail(busy)).toBe("95 % interval 200 ms to 300 ms");
+  });
+});
 
 describe("a change", () => {
   it("has sign and word", () => {
@@ -72,8 +89,8 @@ describe("transfers that never end", () => {
     expect(change(pages, Infinity, 2)).toMatchObject({ verdict: "better", text: "it ends" });
     expect(change(pages, 2, Infinity)).toMatchObject({ verdict: "worse" });
     expect(change(pages, Infinity, Infinity)).toBeNull();
-    expect(figuresCsv([{ label: "fifo", outcome: some(null) }])).toContain("fifo,pages,inf,s");
-    expect(figuresSvg([{ label: "fifo", outcome: some(null) }], "x")).toContain("never");
+    expect(figuresCsv([{ label: "fifo", outcome: some(null) }], METRICS)).toContain("fifo,pages,inf,s");
+    expect(figuresSvg([{ label: "fifo", outcome: some(null) }], "x", METRICS)).toContain("never");
   });
 });
 
@@ -83,13 +100,13 @@ describe("the answer", () => {
   const told: Recommendation = { kind: "use", discipline: "lfq", sentence: "Use lfq: it is better.", doubt: "One run." };
 
   it("is the sentence of the engine, and its doubt", () => {
-    expect(answer([fifo, lfq], told)).toBe("Use lfq: it is better. One run.");
-    expect(answer([fifo, lfq], { ...told, doubt: "" })).toBe("Use lfq: it is better.");
+    expect(answer([fifo, lfq], told, METRICS)).toBe("Use lfq: it is better. One run.");
+    expect(answer([fifo, lfq], { ...told, doubt: "" }, METRICS)).toBe("Use lfq: it is better.");
   });
-  it("waits for the engine", () => expect(answer([fifo, lfq], undefined)).toBe(""));
-  it("says where the rule has nothing to say", () => expect(answer([fifo, lfq], null)).toContain("two disciplines that can be switched on"));
-  it("of one column is its figures", () => expect(answer([fifo], undefined)).toContain("ping under load 195 ms"));
-  it("of nothing is nothing", () => expect(answer([], undefined)).toBe(""));
+  it("waits for the engine", () => expect(answer([fifo, lfq], undefined, METRICS)).toBe(""));
+  it("says where the rule has nothing to say", () => expect(answer([fifo, lfq], null, METRICS)).toContain("two disciplines that can be switched on"));
+  it("of one column is its figures", () => expect(answer([fifo], undefined, METRICS)).toContain("ping under load 195 ms"));
+  it("of nothing is nothing", () => expect(answer([], undefined, METRICS)).toBe(""));
 
   it("is asked once of the same runs, and again of others", async () => {
     const asked: string[][] = [];
@@ -113,9 +130,9 @@ describe("the answer", () => {
 
 describe("figures to take along", () => {
   const columns = [{ label: 'lfq(user="dst",debt=1)', outcome: outcome("lfq", { ping: 0.013, short: 0.12 }) }];
-  it("CSV has quotes where RFC 4180 wants them", () => expect(figuresCsv(columns).split("\r\n")[1]).toBe('"lfq(user=""dst"",debt=1)",ping,0.013,s'));
+  it("CSV has quotes where RFC 4180 wants them", () => expect(figuresCsv(columns, METRICS).split("\r\n")[1]).toBe('"lfq(user=""dst"",debt=1)",ping,0.013,s'));
   it("SVG has nothing of a label as markup", () => {
-    const drawn = figuresSvg([{ label: "<script>alert(1)</script>", outcome: outcome("x", { ping: 1 }) }], "a & b");
+    const drawn = figuresSvg([{ label: "<script>alert(1)</script>", outcome: outcome("x", { ping: 1 }) }], "a & b", METRICS);
     expect(drawn).not.toContain("<script");
     expect(drawn).toContain("a &amp; b");
   });

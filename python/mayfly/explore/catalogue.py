@@ -1,14 +1,16 @@
-"""What the page offers: disciplines with their options, presets, attacks, terms, and the commands to take along.
+"""What the page offers: disciplines with their options, presets, attacks, figures, terms, and the commands to copy.
 
 The lines are templates. The page fills in ``{rate}`` and the like, and nothing else has to be known there of how a
 command is spelt. A template is only given where filling it in gives what the package itself would write.
 """
 
+import json
 import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mayfly import _native
 from mayfly.discipline_registry import SHORTLIST, disciplines, where_text
 from mayfly.errors import MayflyError
 from mayfly.explore import PRESETS_FOLDER
@@ -107,9 +109,28 @@ def catalogue() -> dict[str, Any]:
         "disciplines": [_discipline(row) for row in disciplines() if row["id"] not in _WITHOUT],
         "presets": [_preset(name) for name in PRESETS],
         "attacks": [_attack(attack) for attack in ATTACKS if attack.page is not None],
+        "measures": measures(),
         "glossary": glossary(),
         "commands": COMMANDS,
     }
+
+
+def measures() -> list[dict[str, Any]]:
+    """The figures of what users feel that the page has a row of, in the order of the rows.
+
+    Returns
+    -------
+    list of dict
+        Of each where it stands in the figures of an outcome (``part``, ``field``, ``interval``, ``whole``), its
+        ``unit``, in which direction it gets ``better``, and its words.
+    """
+    rows = [row for row in json.loads(_native.measures()) if row["page"] is not None]
+    read = ("part", "field", "interval", "whole", "unit", "better")
+    words = ("id", "title", "about", "phrase", "absent")
+    return [
+        {name: row["page"][name] for name in words} | {name: row[name] for name in read}
+        for row in sorted(rows, key=lambda row: row["page"]["place"])
+    ]
 
 
 def _discipline(row: Any) -> dict[str, Any]:
