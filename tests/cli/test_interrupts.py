@@ -91,7 +91,7 @@ def ends_soon(process, tmp_path, said=None):
 LOSES = """
 import os, signal, sys, time
 import typer
-from mayfly.cli import app, process
+from mayfly.cli import app, main
 
 class Deaf:
     def __del__(self):
@@ -107,7 +107,7 @@ def command(**_):
         print("cleaned up", flush=True)
 
 app.app = command
-process.run()
+main()
 """
 
 

@@ -52,7 +52,7 @@ def test_a_document_of_one_run_of_a_list_loads_what_a_table_needs_and_no_more(tm
         "simulate", "wired", "--discipline", "fifo", "--flows", flows, "--out", tmp_path / "out", "--json"
     )
     assert "polars" in found
-    assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.show.terminal", "mayfly.laws.solving"}
+    assert not found & {"scipy", "plotly", "rich", "numpy.random", "mayfly.show.terminal"}
 
 
 def test_a_workload_that_is_drawn_loads_no_scipy(tmp_path):
@@ -63,7 +63,7 @@ def test_a_workload_that_is_drawn_loads_no_scipy(tmp_path):
     for words in (["--json"], []):
         found = loaded_by(*given, *words)
         assert "numpy.random" in found and "mayfly.comparison.plain_draw" in found
-        assert not found & {"polars", "pydantic", "scipy", "mayfly.laws.solving", "mayfly.scenario.scenario"}
+        assert not found & {"polars", "pydantic", "scipy", "mayfly.scenario.scenario"}
 
 
 def test_connections_of_a_capture_load_no_numbers(tmp_path):

@@ -99,7 +99,7 @@ def _unfinished(folder: Path) -> set[Path]:
 
 def _run(arguments: tuple[str, ...], folder: Path) -> Ended:
     """A command in this process."""
-    from mayfly.cli.process import run
+    from mayfly.cli import main
 
     there = _unfinished(folder)
     with open("/proc/self/clear_refs", "w", encoding="ascii") as clear:
@@ -115,7 +115,7 @@ def _run(arguments: tuple[str, ...], folder: Path) -> Ended:
     sys.argv = ["mayfly", *arguments]
     os.chdir(folder)
     try:
-        run()
+        main()
         status = 0
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 1

@@ -182,10 +182,10 @@ def _run(asked: dict[str, Any]) -> None:
         os.environ.update(asked["environment"])
         signal.alarm(PATIENCE_S)
         sys.argv = ["mayfly", *asked["arguments"]]
-        from mayfly.cli.process import run
+        from mayfly.cli import main
 
         ctypes.CDLL(None).fault_reload()
-        run()
+        main()
     except SystemExit as ended:
         status = ended.code if isinstance(ended.code, int) else 0
     except BaseException:

@@ -55,7 +55,7 @@ def mayfly(*arguments, cwd=None, env=None, preexec=heed_interrupts, timeout=100)
 
 def mayfly_here(*arguments, env=None):
     """The same in this process, which starts faster and is left as it was."""
-    from mayfly.cli.process import run
+    from mayfly.cli import main
 
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -67,7 +67,7 @@ def mayfly_here(*arguments, env=None):
             redirect_stdout(out),
             redirect_stderr(err),
         ):
-            run()
+            main()
     except SystemExit as ended:
         status = ended.code
     finally:

@@ -1,11 +1,13 @@
-"""No circles between the files of a crate."""
+"""No circles between the files of a crate, nor between the modules of a Python package."""
 
 from pathlib import Path
 
 import pytest
+from python_imports import imports as python_imports
 from rust_imports import circles, imports
 
-CRATES = Path(__file__).parents[2] / "crates"
+ROOT = Path(__file__).parents[2]
+CRATES = ROOT / "crates"
 
 KNOWN = {"netsim": [("out/records", "app/stream")]}
 """Imports that close a circle, by crate: each is to be removed, there and here."""
@@ -57,3 +59,21 @@ def test_a_name_that_is_handed_on_leads_to_its_file(tmp_path):
     (tmp_path / "b" / "c" / "inner.rs").write_text("use super::super::Own;\n")
     graph = imports(tmp_path)
     assert graph == {"lib": set(), "a": {"b", "b/c", "b/c/inner"}, "b": set(), "b/c": {"b/c/inner"}, "b/c/inner": set()}
+
+
+def test_there_is_no_circle_of_python_modules():
+    graph = python_imports(ROOT / "python" / "mayfly", ROOT / "papers" / "src" / "mayfly_papers")
+    assert len(graph) > 300 and "mayfly.comparison.whatif" in graph["mayfly.cli.whatif"]
+    assert circles(graph) == []
+
+
+def test_circles_of_python_modules_are_found(tmp_path):
+    package = tmp_path / "made"
+    package.mkdir()
+    (package / "__init__.py").write_text("from made import _native\nfrom made.a import f\n")
+    (package / "a.py").write_text("from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    from made.c import T\n")
+    (package / "b.py").write_text("import os\n\n\ndef f():\n    from made import c\n")
+    (package / "c.py").write_text("import made.b\nfrom made.a import f\n")
+    graph = python_imports(package)
+    assert graph == {"made": {"made.a"}, "made.a": set(), "made.b": {"made.c"}, "made.c": {"made.a", "made.b"}}
+    assert circles(graph) == [["made.b", "made.c"]]

@@ -7,7 +7,8 @@ import json
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
 
@@ -37,14 +38,20 @@ _UNHURRIED = 400_000
 """Allocations between two collections: imports make hundreds of thousands of objects that all stay."""
 
 
-def run() -> None:
-    """Runs the command line given to the process, then exits."""
+def run(commands: Callable[[], Callable[..., Any]]) -> None:
+    """Runs the command line given to the process, then exits.
+
+    Parameters
+    ----------
+    commands : callable
+        Returns the application of typer; called once the process is set up.
+    """
     _start_light()
     as_json = any(argument == "--json" or argument.startswith("--json=") for argument in sys.argv[1:])
     received: list[int] = []
     try:
         _stop_once(received)
-        status, message = _outcome(received)
+        status, message = _outcome(received, commands)
     except KeyboardInterrupt:
         status, message = INTERRUPTED, None
     finally:
@@ -208,14 +215,12 @@ def ignore_signals() -> None:
         signal.signal(getattr(signal, name), signal.SIG_IGN)
 
 
-def _outcome(received: list[int]) -> tuple[int, str | None]:
+def _outcome(received: list[int], commands: Callable[[], Callable[..., Any]]) -> tuple[int, str | None]:
     """Exit status of the command, and what to complain of."""
     import typer
 
-    from mayfly.cli.app import app
-
     try:
-        status = app(prog_name="mayfly", standalone_mode=False) or 0
+        status = commands()(prog_name="mayfly", standalone_mode=False) or 0
     except MayflyError as error:
         return USAGE, str(error)
     except MemoryError:

@@ -13,7 +13,8 @@ import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.laws.sizes import MAX_PACKETS, fraction
+from mayfly.laws.sizes import fraction
+from mayfly.laws.solving import MAX_PACKETS
 
 
 @dataclass(frozen=True)

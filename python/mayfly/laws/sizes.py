@@ -18,12 +18,7 @@ import numpy as np
 from mayfly.arrays import Floats, Integers, Numbers
 from mayfly.errors import MayflyError
 from mayfly.laws.erlang import erlang_cdf
-
-MAX_PACKETS = 10_000_000
-"""Largest size of a law, in packets: the table of a discrete law then takes 80 MB."""
-
-FLATTEST, STEEPEST = -1, 1000
-"""Exponents of a power law: the uniform law, and one that is all but deterministic."""
+from mayfly.laws.solving import FLATTEST, MAX_PACKETS, STEEPEST, solve
 
 
 class SizeLaw(Protocol):
@@ -138,9 +133,7 @@ class PowerLaw(ABC):
 @lru_cache(maxsize=64, typed=True)
 def _solved(law: type[PowerLaw], **given: float) -> PowerLaw:
     """The law of those values; each replication of a run asks for it anew."""
-    from mayfly.laws import solving
-
-    return solving.solve(law, **given)
+    return solve(law, **given)
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,34 @@ each unknown is one root, found by bracketing.
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from mayfly.errors import MayflyError
 from mayfly.laws.roots import root
-from mayfly.laws.sizes import FLATTEST, MAX_PACKETS, STEEPEST, PowerLaw
 
-L = TypeVar("L", bound=PowerLaw)
+MAX_PACKETS = 10_000_000
+"""Largest size of a law, in packets: the table of a discrete law then takes 80 MB."""
+
+FLATTEST, STEEPEST = -1, 1000
+"""Exponents of a power law: the uniform law, and one that is all but deterministic."""
+
+
+class Bounded(Protocol):
+    """What is solved for: a power law between two sizes, :class:`mayfly.laws.sizes.PowerLaw`."""
+
+    whole: ClassVar[bool]
+    """Whether the sizes are whole packets."""
+
+    def __init__(self, minimum: float, maximum: float, exponent: float) -> None: ...
+
+    def mean(self) -> float:
+        """Mean size, packets."""
+
+    def cov(self) -> float:
+        """Coefficient of variation."""
+
+
+L = TypeVar("L", bound=Bounded)
 
 TOLERANCE = 0.005
 """Relative difference within which a CoV or a mean counts as the one asked for; they are quoted to three digits."""

@@ -36,9 +36,6 @@ SHORT = {"sources": 1040, "size": 10, "period": "10s", "spread": "10s", "users":
 _WARM_UP = 2
 """Part of the run that does not count, as in the scenario: one of so many. An estimator needs a minute or two."""
 
-HEADS = ("long, Mb/s", "short, s", "short lost", "long lost", "flood, Mb/s", "flood lost", "delay, ms")
-"""Of the table of a case."""
-
 FLOOD = Table(
     "flood",
     (
@@ -168,6 +165,8 @@ class Flood(Result):
         from rich import box
         from rich.table import Table as ShownTable
 
+        from mayfly.packs.flood_report import HEADS, cells_of
+
         found = []
         for (case,), own in self.table.partition_by("case", as_dict=True, maintain_order=True).items():
             table = ShownTable(title=self.labels[case], box=box.SIMPLE_HEAD, title_justify="left")
@@ -181,6 +180,8 @@ class Flood(Result):
 
     def markdown(self) -> str:
         """The tables as Markdown."""
+        from mayfly.packs.flood_report import HEADS, cells_of
+
         parts = []
         for (case,), own in self.table.partition_by("case", as_dict=True, maintain_order=True).items():
             lines = ["| | " + " | ".join(HEADS) + " |", "|---|" + "---:|" * len(HEADS)]
@@ -211,24 +212,6 @@ class Flood(Result):
         from mayfly.packs.flood_report import flood_page
 
         return write_pack(folder, self.table, FLOOD, self.summary, {"report": partial(flood_page, self)})
-
-
-def cells_of(of: dict[str, dict[str, Any]]) -> list[str]:
-    """What stands under `HEADS` in the row of a discipline, from its rows of the table by group."""
-
-    def shown(group: str, name: str, text: str, times: float = 1.0) -> str:
-        value = of.get(group, {}).get(name)
-        return "" if value is None else format(value * times, text)
-
-    return [
-        shown("long", "throughput_mbps", ".1f"),
-        shown("short", "response_s", ".2f"),
-        shown("short", "drop_rate", ".1%"),
-        shown("long", "drop_rate", ".1%"),
-        shown("flood", "throughput_mbps", ".1f"),
-        shown("flood", "drop_rate", ".1%"),
-        shown("long", "delay_s", ".1f", 1e3),
-    ]
 
 
 def flood(

@@ -14,6 +14,9 @@ from mayfly.text.readable import digits
 if TYPE_CHECKING:
     from mayfly.packs.flood import Flood
 
+HEADS = ("long, Mb/s", "short, s", "short lost", "long lost", "flood, Mb/s", "flood lost", "delay, ms")
+"""Of the table of a case."""
+
 
 def flood_page(found: "Flood") -> str:
     """The report of a pack: one HTML page that opens without a network.
@@ -101,9 +104,25 @@ def _left(found: "Flood", looks: Mapping[str, Style]) -> Figure:
     return bar_panels("left", "What a flood leaves to TCP", caption, panels, looks)
 
 
-def _table(found: "Flood", case: str, label: str) -> Table:
-    from mayfly.packs.flood import HEADS, cells_of
+def cells_of(of: dict[str, dict[str, Any]]) -> list[str]:
+    """What stands under `HEADS` in the row of a discipline, from its rows of the table by group."""
 
+    def shown(group: str, name: str, text: str, times: float = 1.0) -> str:
+        value = of.get(group, {}).get(name)
+        return "" if value is None else format(value * times, text)
+
+    return [
+        shown("long", "throughput_mbps", ".1f"),
+        shown("short", "response_s", ".2f"),
+        shown("short", "drop_rate", ".1%"),
+        shown("long", "drop_rate", ".1%"),
+        shown("flood", "throughput_mbps", ".1f"),
+        shown("flood", "drop_rate", ".1%"),
+        shown("long", "delay_s", ".1f", 1e3),
+    ]
+
+
+def _table(found: "Flood", case: str, label: str) -> Table:
     rows: list[tuple[str, ...]] = []
     own = found.table.filter(case=case)
     for (discipline,), part in own.partition_by("discipline", as_dict=True, maintain_order=True).items():

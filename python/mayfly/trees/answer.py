@@ -15,13 +15,11 @@ from mayfly.packs.files import write_pack
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.show.notebook import Result
 from mayfly.simulate.run import Progress, named
+from mayfly.trees.suffering import rise_ms, suffers
 from mayfly.trees.tables import CIRCUITS, NODES
 
 if TYPE_CHECKING:
     from mayfly.show.table import Table
-
-SUFFERS_MS = 50.0
-"""A circuit suffers when 5 % of its pings take so much longer than the least one, or do not come back."""
 
 CHANGES = 0.2
 """Ping or short transfers of a circuit change when they differ by more than this share ..."""
@@ -198,16 +196,6 @@ def refuse_unshaped(scenario: Scenario) -> None:
         raise MayflyError(f"{scenario.name}: [probes]: must be left out: every circuit is pinged")
 
 
-def _rise() -> pl.Expr:
-    """The ping of a circuit above its least, ms; infinite where too few came back."""
-    return (pl.col("ping_p95_ms") - pl.col("ping_least_ms")).fill_null(math.inf)
-
-
-def suffers() -> pl.Expr:
-    """Whether a circuit suffers."""
-    return (pl.col("pings") > 0) & ((_rise() > SUFFERS_MS) | (pl.col("ping_lost") > 0.05))
-
-
 def discipline_row(circuits: pl.DataFrame, label: str) -> dict[str, Any]:
     """All circuits under one discipline.
 
@@ -226,7 +214,7 @@ def discipline_row(circuits: pl.DataFrame, label: str) -> dict[str, Any]:
         95th percentile above the least; ``utilisation_down``, mean; ``drops`` and ``marks``, packets; ``unfinished``.
     """
     own = circuits.filter(discipline=label)
-    rise = own.select(_rise().alias("rise")).filter(pl.col("rise").is_finite())["rise"]
+    rise = own.select(rise_ms().alias("rise")).filter(pl.col("rise").is_finite())["rise"]
 
     def over(column: str, share: float) -> float | None:
         return percentile(own[column].drop_nulls().sort().to_numpy(), share)

@@ -11,6 +11,7 @@ from mayfly.show.palette import styles
 from mayfly.show.plots import Figure, axis, curve, figures_of
 from mayfly.show.table import Cell, Row, Table, html
 from mayfly.text.readable import MISSING, count_text, printable, rate_text, share_text, time_text
+from mayfly.trees.suffering import suffers
 
 if TYPE_CHECKING:
     from mayfly.trees.answer import TreeAnswer
@@ -169,8 +170,6 @@ def _in_order(nodes: pl.DataFrame) -> list[tuple[dict[str, Any], int]]:
 
 def _suffering(found: "TreeAnswer", label: str) -> dict[str, int]:
     """Circuits in each node that suffer under a discipline."""
-    from mayfly.trees.answer import suffers
-
     parents = dict(found.nodes.filter(discipline=label).select("node", "parent").iter_rows())
     counts: dict[str, int] = {}
     for node in found.circuits.filter(suffers(), discipline=label)["parent"]:

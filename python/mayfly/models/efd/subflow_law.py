@@ -16,7 +16,7 @@ import numpy as np
 
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.laws.sizes import MAX_PACKETS
+from mayfly.laws.solving import MAX_PACKETS
 
 if TYPE_CHECKING:
     from mayfly.laws.service import Discrete, ServiceLaw

@@ -14,7 +14,8 @@ import numpy as np
 
 from mayfly.arrays import Booleans, Floats, Numbers
 from mayfly.errors import MayflyError
-from mayfly.laws.sizes import MAX_PACKETS, QuantileLaw
+from mayfly.laws.sizes import QuantileLaw
+from mayfly.laws.solving import MAX_PACKETS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
