@@ -11,10 +11,10 @@ mod decode;
 mod error;
 mod files;
 mod options;
+mod pass_table;
+mod progress;
 mod read;
 mod shards;
-mod tabled;
-mod watch;
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -37,21 +37,21 @@ pub use decode::skip::Skip;
 pub use decode::tunnel::Tunnel;
 pub use error::CaptureError;
 pub use options::Options;
+pub use pass_table::{Capture, Leaving};
+pub use progress::{Go, Seen, Watch};
 pub use read::clocks::Clock;
 pub use read::duplicates::Duplicates;
 pub use read::reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
 pub use shards::read::read_shard;
 pub use shards::split::split_files;
-pub use tabled::{Capture, Leaving};
-pub use watch::{Go, Seen, Watch};
 
 use decode::decoder::Identities;
 use files::{STDIN, name_of, open, series};
+use pass_table::Tabled;
 use read::clocks;
 use read::duplicates::Sightings;
 use read::merge::{Merge, Source};
 use read::pass::pass;
-use tabled::Tabled;
 
 /// Reads the captures at `paths` as one, `-` being the standard input; `watch` is asked every few thousand records
 /// whether to go on.

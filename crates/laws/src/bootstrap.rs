@@ -5,9 +5,9 @@ use units::Stream;
 use crate::NotFitted;
 use crate::distance::distances;
 use crate::fit::fit;
+use crate::ks_bounds::{Room, as_far};
 use crate::law::{Kind, Law};
 use crate::normal::Normal;
-use crate::quick::{Room, as_far};
 
 /// What drawn values are kept within, for their logarithms.
 const TINY: f64 = 1e-300;

@@ -9,11 +9,11 @@
 mod bootstrap;
 mod distance;
 mod fit;
+mod ks_bounds;
 mod law;
 mod mixtures;
 mod normal;
-mod quick;
-mod slices;
+mod vector_math;
 
 pub use bootstrap::bootstrap_p;
 pub use distance::distances;

@@ -4,7 +4,7 @@ use netsim::{FlowRecord, FlowSpec};
 use serde::Serialize;
 use units::Time;
 
-use crate::ran::{Ran, known};
+use crate::run_view::{Ran, known};
 use crate::sizes::ENDLESS_BYTES;
 
 /// How many flows of the workload ended, by the names of a row of the summary. Flows that never began are not counted.

@@ -4,13 +4,13 @@ use serde::Serialize;
 use units::Time;
 
 use crate::call::{self, Call};
-use crate::facts::FactsError;
+use crate::context::FactsError;
 use crate::film;
 use crate::goodput::{self, Goodput};
 use crate::observed::Observed;
 use crate::pages::Pages;
 use crate::ping::{self, Ping};
-use crate::ran::Ran;
+use crate::run_view::Ran;
 use crate::stream::{self, Video};
 use crate::streams::{self, Streams};
 use crate::times::Times;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use netsim::{Application, SegmentRecord};
 
 use crate::order::mean;
-use crate::ran::{Ran, known};
+use crate::run_view::{Ran, known};
 use crate::stream::Video;
 
 /// What is measured of a segment.

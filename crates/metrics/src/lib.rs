@@ -10,27 +10,27 @@
 mod bootstrap;
 mod busy;
 mod call;
+mod context;
 mod counts;
 mod e_model;
-mod facts;
 mod figures;
 mod film;
+mod flow_kind;
 mod fluid;
 mod goodput;
 mod idle;
-mod kinds;
 mod measures;
 mod mechanisms;
 mod observed;
 mod offered;
 mod order;
+mod overtaking;
 mod pages;
-mod passing;
 mod ping;
 mod playout;
-mod ran;
 mod recommendation;
 mod resampling;
+mod run_view;
 mod sizes;
 mod speech;
 mod stream;
@@ -43,31 +43,31 @@ mod waits;
 
 pub use bootstrap::{Statistic, resampled_log_ratios};
 pub use call::{Call, Origin, Way, call, direction, mean_call};
+pub use context::{CaptureFacts, Facts, FactsError, ProbeName};
 pub use counts::{Counts, class_means_s};
 pub use e_model::{Line, opinion, rating};
-pub use facts::{CaptureFacts, Facts, FactsError, ProbeName};
 pub use figures::{Figures, Rule, figures, of_transfers, pooled};
 pub use film::{Segment, Watched, stalls_of};
+pub use flow_kind::{Kind, kinds};
 pub use fluid::{Service, fluid};
 pub use goodput::Goodput;
 pub use idle::idle_rtt;
-pub use kinds::{Kind, kinds};
 pub use measures::{Better, In, MEASURES, Measure, Noticed, OnPage};
 pub use mechanisms::{Mechanism, mechanisms};
 pub use observed::Observed;
 pub use offered::{Offering, offered_bytes};
 pub use order::{percentile, percentile_ci95};
+pub use overtaking::Passing;
 pub use pages::Pages;
-pub use passing::Passing;
 pub use ping::{Ping, grade, pings};
 pub use playout::{Heard, Window, jitter_s, windows};
-pub use ran::Ran;
 pub use recommendation::{
     BELOW_THE_LINK, Buffer, Choice, Draws, FULL_PACKET_BYTES, Kind as RecommendationKind, Links, Part, Question, Queue,
     Queues, Recommendation, Row, Shape, Shapes, Udp, Unit, Unknown, Users, Way as LinkWay, chosen, criteria, load,
     recommendation,
 };
 pub use resampling::{Varies, hour_ci95, range_factor};
+pub use run_view::Ran;
 pub use stream::{Video, played};
 pub use streamed::{BinFigures, ClassFigures, MOST_SIZES, SIZE_STEP, SKETCH_BOUND, StreamFigures, Streamed};
 pub use streams::Streams;

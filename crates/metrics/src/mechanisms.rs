@@ -5,11 +5,11 @@ use netsim::PacketTrace;
 use qdisc::{DropReason, Family};
 use serde::Serialize;
 
-use crate::facts::FactsError;
-use crate::kinds::Kind;
-use crate::passing::Passing;
-use crate::ran::Ran;
+use crate::context::FactsError;
+use crate::flow_kind::Kind;
+use crate::overtaking::Passing;
 use crate::recommendation::FULL;
+use crate::run_view::Ran;
 use crate::waits::{goes_up, waits};
 
 /// Waits below this are not spoken of, seconds: an increase of the ping by less has the best grade (docs/users.md).

@@ -3,11 +3,11 @@
 use netsim::ProbePacket;
 
 use crate::busy::Busy;
-use crate::facts::{FactsError, ProbeName};
+use crate::context::{FactsError, ProbeName};
 use crate::film::{self, Segment};
 use crate::pages;
 use crate::playout::Pair;
-use crate::ran::Ran;
+use crate::run_view::Ran;
 use crate::speech;
 use crate::stream::{self, Film};
 use crate::streams::{self, Stream};

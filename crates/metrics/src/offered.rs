@@ -2,7 +2,7 @@
 
 use units::Time;
 
-use crate::ran::Ran;
+use crate::run_view::Ran;
 use crate::sizes::ENDLESS_BYTES;
 
 /// Headers of a datagram, bytes.

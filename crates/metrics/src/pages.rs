@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use units::Time;
 
-use crate::facts::CaptureFacts;
-use crate::ran::{Ran, known};
+use crate::context::CaptureFacts;
+use crate::run_view::{Ran, known};
 use crate::sizes::LONG_BYTES;
 use crate::times::Times;
 

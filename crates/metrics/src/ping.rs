@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::busy::Busy;
 use crate::order::{percentile, percentile_ci95, sorted};
-use crate::ran::known;
+use crate::run_view::known;
 
 /// What was sent so shortly before the end of the run and did not come may be on its way, and does not count, seconds.
 pub(crate) const UNDER_WAY_S: f64 = 1.0;

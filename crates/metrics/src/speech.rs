@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use netsim::Application;
 use netsim::app::Medium;
 
-use crate::facts::ProbeName;
+use crate::context::ProbeName;
 use crate::playout::{Heard, Pair};
-use crate::ran::{Ran, known};
+use crate::run_view::{Ran, known};
 
 /// The calls of a capture, from the trace of their packets; in order of their connections.
 pub(crate) fn of_capture(ran: &Ran<'_>) -> Vec<Pair> {

@@ -8,7 +8,7 @@ use netsim::Train;
 use serde::Serialize;
 use units::Time;
 
-use crate::ran::{Ran, known};
+use crate::run_view::{Ran, known};
 
 /// A train of at least so much is a piece.
 const PIECE_BYTES: u64 = 50_000;

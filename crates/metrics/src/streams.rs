@@ -3,7 +3,7 @@
 use netsim::FlowSpec;
 use serde::Serialize;
 
-use crate::ran::Ran;
+use crate::run_view::Ran;
 
 /// A flow whose packets come for at least so long is a stream, seconds.
 const STREAM_S: f64 = 10.0;

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::ran::Ran;
+use crate::run_view::Ran;
 use crate::sizes::{ENDLESS_BYTES, LONG_BYTES, SHORT_BYTES};
 use crate::times::Times;
 
@@ -64,7 +64,7 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
             up: flow.up == said.forward,
             size_bytes: said.bytes,
             start_s,
-            response_s: crate::ran::known(train.end).map(|end_s| end_s - start_s),
+            response_s: crate::run_view::known(train.end).map(|end_s| end_s - start_s),
         })
     }));
     found

@@ -12,8 +12,8 @@ use netsim::PacketTrace;
 use serde::Serialize;
 use units::{BitRate, Time};
 
-use crate::kinds::Kind;
-use crate::ran::Ran;
+use crate::flow_kind::Kind;
+use crate::run_view::Ran;
 
 /// Who waits for whom at one queue. Kinds are numbered by the caller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -16,6 +16,7 @@ use crate::error::ConfigError;
 use crate::event::Kind;
 use crate::flow::{FlowSpec, LONGEST};
 use crate::graph::Graph;
+use crate::host_paths::{HostPaths, Private};
 use crate::mrg32k3a::Mrg32k3a;
 use crate::network::Shaping;
 use crate::out::counting::{Counting, Tally};
@@ -24,7 +25,6 @@ use crate::out::probes::{ProbeCount, Probes};
 use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{Drop, FlowRecord, Output};
 use crate::out::subflows::Subflows;
-use crate::places::{Places, Private};
 use crate::prefetch;
 use crate::quic::{Connection as QuicConnection, Scene as QuicScene};
 use crate::slab::Slab;
@@ -278,7 +278,7 @@ struct Sim<'a> {
     clock_phases: Mrg32k3a,
     /// What circuits of a tree are called, and their own random numbers.
     circuits: Option<Circuits>,
-    places: Places,
+    places: HostPaths,
     /// Number of the first transport of equal settings, for each number that a flow may have.
     transports: Vec<u16>,
     /// Idle senders of each pair of hosts and each transport, by [`pool`].
@@ -824,8 +824,8 @@ impl<'a> Sim<'a> {
 mod air;
 mod applications;
 mod audit;
-mod foresight;
 mod output;
+mod prefetch_next;
 mod quic;
 mod scripted;
 mod set_up;

@@ -14,8 +14,8 @@ use hashbrown::HashMap;
 use crate::decode::decoder::Decoder;
 use crate::decode::segment::Transport;
 use crate::error::CaptureError;
+use crate::progress::{Go, POLL_EVERY, Watch};
 use crate::read::reader::{Item, Reader};
-use crate::watch::{Go, POLL_EVERY, Watch};
 
 const HELD_MAX: usize = 1 << 20;
 /// Packets in common below which two files are taken for pieces of one capture or strangers.

@@ -6,7 +6,7 @@ use flate2::bufread::MultiGzDecoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-use super::ahead::Ahead;
+use super::decompress_thread::Ahead;
 
 const CHUNK_BYTES: usize = 1 << 16;
 /// Largest window of a Zstandard frame, in bytes: what the reference program takes without an option (`--long=27`).

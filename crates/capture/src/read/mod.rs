@@ -1,8 +1,8 @@
 //! Files and their packets: opened, put into one order of time, without copies.
 
-pub(crate) mod ahead;
 pub(crate) mod clocks;
 pub(crate) mod copies;
+pub(crate) mod decompress_thread;
 pub(crate) mod duplicates;
 pub(crate) mod input;
 pub(crate) mod merge;

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::counts::Counts;
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
+use crate::progress::{Go, POLL_EVERY, Seen, Watch};
 use crate::read::duplicates::{HOLD_BACK, Sightings};
 use crate::read::merge::{Arrival, Merge, Step};
-use crate::watch::{Go, POLL_EVERY, Seen, Watch};
 
 /// Who takes packets.
 pub(crate) trait Taker {

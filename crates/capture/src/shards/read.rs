@@ -8,9 +8,9 @@ use super::wire::{Before, LONGEST, MAGIC, Next, take};
 use crate::counts::Counts;
 use crate::error::CaptureError;
 use crate::options::Options;
+use crate::pass_table::{Capture, Leaving, Tabled};
+use crate::progress::{Go, POLL_EVERY, Seen, Watch};
 use crate::read::pass::Taker;
-use crate::tabled::{Capture, Leaving, Tabled};
-use crate::watch::{Go, POLL_EVERY, Seen, Watch};
 
 /// Read at once.
 const BLOCK_BYTES: usize = 1 << 18;

@@ -16,11 +16,11 @@ use crate::decode::key::Key;
 use crate::error::CaptureError;
 use crate::files::{STDIN, name_of, open, series};
 use crate::options::Options;
+use crate::progress::Watch;
 use crate::read::clocks::Clock;
 use crate::read::duplicates::{Duplicates, Sightings};
 use crate::read::merge::{Arrival, Merge, Source};
 use crate::read::pass::{Taker, pass};
-use crate::watch::Watch;
 
 /// Bytes of a shard that wait in memory.
 const HELD_BYTES: usize = 1 << 16;

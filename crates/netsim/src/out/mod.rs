@@ -1,6 +1,6 @@
 //! What a run gives out: records of flows, counts, samples, traces, a capture.
 
-pub mod books;
+pub mod accounting;
 pub mod counting;
 pub(crate) mod pcap;
 pub mod probes;

@@ -5,7 +5,7 @@ use tables::{Column, record};
 use units::Time;
 
 use crate::app::{FrameRecord, SegmentRecord};
-use crate::out::books::Books;
+use crate::out::accounting::Books;
 use crate::out::probes::ProbePacket;
 use crate::out::queue_delay::{self, QueueDelay};
 use crate::out::subflows::Subflow;

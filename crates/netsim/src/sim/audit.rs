@@ -10,7 +10,7 @@ use qdisc::Packet;
 
 use super::Sim;
 use crate::error::ConfigError;
-use crate::out::books::{Books, Count};
+use crate::out::accounting::{Books, Count};
 use crate::wlan::cell::Cell;
 
 impl Sim<'_> {

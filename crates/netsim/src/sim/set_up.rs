@@ -14,16 +14,16 @@ use crate::error::ConfigError;
 use crate::event::{Events, Kind};
 use crate::flow::FlowSpec;
 use crate::graph::{Graph, Interface};
+use crate::host_paths::{Form, HostPaths};
 use crate::mrg32k3a::Mrg32k3a;
 use crate::options::Options;
-use crate::out::books::Ledger;
+use crate::out::accounting::Ledger;
 use crate::out::counting::Tally;
 use crate::out::probes::Probes;
 use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{FlowRecord, Output};
 use crate::out::subflows::Subflows;
 use crate::out::trace::Trace;
-use crate::places::{Form, Places};
 use crate::slab::Slab;
 use crate::stages::Stages;
 use crate::tcp::accurate::Hosts;
@@ -132,7 +132,7 @@ impl<'a> Sim<'a> {
         };
         let ordered = run.network.impairments.is_empty();
         let form = Form { apart: run.graph.is_none(), cell: run.wlan.is_some(), symmetric, ordered };
-        let places = Places::of(&graph, form, ends, &mut net)?;
+        let places = HostPaths::of(&graph, form, ends, &mut net)?;
         for (port, (_, to, _)) in
             ports.iter_mut().zip(graph.interfaces()).filter(|(_, (_, to, _))| !places.is_leaf(*to))
         {

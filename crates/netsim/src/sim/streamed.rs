@@ -11,7 +11,7 @@ use crate::config::Run;
 use crate::error::ConfigError;
 use crate::event::{Events, Kind};
 use crate::flow::FlowSpec;
-use crate::out::books::Ledger;
+use crate::out::accounting::Ledger;
 use crate::out::queue_delay::QueueDelay;
 use crate::out::records::{FlowRecord, Output};
 

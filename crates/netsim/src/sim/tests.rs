@@ -5,7 +5,7 @@ use units::BitRate;
 
 use super::*;
 use crate::network::Network;
-use crate::out::books::Count;
+use crate::out::accounting::Count;
 use crate::out::probes::Probe;
 use crate::out::records::{FlowRecord, LinkSecond};
 use crate::tcp::settings::{Congestion, EcnMode, Recovery};

@@ -16,7 +16,7 @@ use units::{BitRate, Time};
 use crate::error::ConfigError;
 use crate::event::{Events, Kind};
 use crate::options::{Block, MOST_BLOCKS, Options, SegmentOptions};
-use crate::out::books::Ledger;
+use crate::out::accounting::Ledger;
 use crate::out::trace::Trace;
 use crate::tcp::accurate::report::AccEcnReport;
 use crate::tcp::accurate::{Counts, Habits, Hosts, Mode};

@@ -7,7 +7,7 @@ use units::Time;
 
 use crate::event::{Events, Key, Kind};
 use crate::options::Options;
-use crate::out::books::Ledger;
+use crate::out::accounting::Ledger;
 use crate::out::pcap::Tape;
 use crate::out::trace::Trace;
 use crate::slab::Slab;

@@ -9,7 +9,7 @@ use units::{BitRate, Time};
 
 use crate::event::{Events, Kind};
 use crate::link_trace::LinkTrace;
-use crate::out::books::{self, Count};
+use crate::out::accounting::{self, Count};
 use crate::out::records::InterfaceCounts;
 use crate::wire::loss::Loss;
 use crate::wire::pipe::{Fraction, Serial};
@@ -268,7 +268,7 @@ impl Port {
     }
 
     fn note(&mut self, packet: &Packet, times: i64) {
-        let place = books::place(packet);
+        let place = accounting::place(packet);
         let waiting = self.waiting.entry(place).or_default();
         *waiting = [waiting[0] + times, waiting[1] + times * i64::from(packet.len)];
         if *waiting == [0, 0] {

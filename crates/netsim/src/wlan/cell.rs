@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use qdisc::Packet;
 use units::{Stream, Time};
 
-use super::bank::Bank;
 use super::dcf::{Access, Dcf};
+use super::station_queues::Bank;
 use super::{AfterFailure, CellCounts, NodeCounts, Placement, Wlan};
 
 /// Control frames, bytes (802.11-2020, 9.3.1).

@@ -11,10 +11,10 @@ use units::Time;
 use crate::error::ConfigError;
 use crate::flow::FlowSpec;
 
-mod bank;
 pub(crate) mod cell;
 mod dcf;
 pub mod phy;
+mod station_queues;
 #[cfg(test)]
 mod tests;
 

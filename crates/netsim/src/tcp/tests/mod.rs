@@ -26,7 +26,7 @@ use units::{BitRate, Direction, Time};
 use crate::event::{Events, Kind};
 use crate::flow::FlowSpec;
 use crate::options::{Block, Options};
-use crate::out::books::Ledger;
+use crate::out::accounting::Ledger;
 use crate::out::records::FlowRecord;
 use crate::out::trace::Trace;
 use crate::tcp::accurate::Hosts;

@@ -10,7 +10,7 @@ use super::tcp;
 use crate::event::{Events, Key, Kind};
 use crate::flow::FlowSpec;
 use crate::options::Options;
-use crate::out::books::Ledger;
+use crate::out::accounting::Ledger;
 use crate::out::records::FlowRecord;
 use crate::out::trace::Trace;
 use crate::script::{Train, TrainRecord};

@@ -3,7 +3,7 @@
 use netsim::{FlowSpec, Output, Run, Train, TrainRecord};
 use units::Time;
 
-use crate::facts::{Facts, FactsError, ProbeName};
+use crate::context::{Facts, FactsError, ProbeName};
 use crate::sizes::{ENDLESS_BYTES, LONG_BYTES};
 
 /// A run and what is known of it.

@@ -3,8 +3,8 @@
 use netsim::Application;
 use serde::Serialize;
 
-use crate::facts::ProbeName;
-use crate::ran::Ran;
+use crate::context::ProbeName;
+use crate::run_view::Ran;
 use crate::sizes::{LONG_BYTES, SHORT_BYTES};
 
 /// What a flow is.

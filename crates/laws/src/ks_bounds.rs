@@ -15,7 +15,7 @@ use units::Stream;
 use crate::law::Law;
 use crate::mixtures::{LEAST_SHARE, ROUNDS, SETTLED, TINY, narrowest_square};
 use crate::normal::{Normal, both_tails};
-use crate::slices::{exp_of_negative, exp_of_negatives, logs};
+use crate::vector_math::{exp_of_negative, exp_of_negatives, logs};
 
 /// Nearness of two distances, as a share of them and 1, that is not told.
 const MARGIN: f64 = 1e-7;

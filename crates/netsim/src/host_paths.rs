@@ -51,7 +51,7 @@ pub(crate) struct Form {
 }
 
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct HostPaths {
     groups: Vec<Hosts>,
     /// First host of each group.
     firsts: Vec<u32>,
@@ -67,14 +67,14 @@ pub(crate) struct Places {
     retired: Vec<VecDeque<Private>>,
 }
 
-impl Places {
+impl HostPaths {
     /// Lays an access link for every host, and finds the paths between those of `flows`.
     ///
     /// # Errors
     /// A flow whose hosts no path joins.
     ///
     /// In a cell the hosts of the second group are stations, which have no access links.
-    pub(crate) fn of(graph: &Graph, form: Form, flows: &[FlowSpec], net: &mut Net) -> Result<Places, ConfigError> {
+    pub(crate) fn of(graph: &Graph, form: Form, flows: &[FlowSpec], net: &mut Net) -> Result<HostPaths, ConfigError> {
         let groups = graph.hosts.clone();
         let first = |index: usize| groups[..index].iter().map(|group: &Hosts| group.count).sum();
         let firsts = (0..groups.len()).map(first).collect();
@@ -82,7 +82,7 @@ impl Places {
         let routes = Routes::to(std::iter::empty(), graph);
         let leaves = leaves(graph);
         let mut places =
-            Places { groups, firsts, form, lanes: Vec::new(), leaves, routers: Vec::new(), routes, retired };
+            HostPaths { groups, firsts, form, lanes: Vec::new(), leaves, routers: Vec::new(), routes, retired };
         places.find_paths(graph, flows)?;
         for group in &places.groups {
             let leaf = places.leaves[group.at as usize].map_or(End::Router(group.at), End::Port);
