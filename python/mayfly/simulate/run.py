@@ -16,6 +16,7 @@ from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse, parse_list
 from mayfly.errors import MayflyError
 from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
+from mayfly.metrics.totals import derived
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.facts import facts_of, with_calls
@@ -523,14 +524,8 @@ def _observe_one(
 
 def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str, Any]) -> dict[str, Any]:
     """Rates and losses that follow from the totals."""
-    seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     udp = records.filter(pl.col("protocol") == "udp")
-    down, up = (counters[name] * 8 / seconds for name in ("sent_bytes", "reverse_sent_bytes"))
-    return {
-        "utilisation": down / settings["rate_bps"],
-        "throughput_down_mbps": down / 1e6,
-        "throughput_up_mbps": up / 1e6,
-        "reverse_utilisation": up / (settings["reverse_rate_bps"] or settings["rate_bps"]),
+    return derived(counters, settings["rate_bps"], settings["reverse_rate_bps"]) | {
         "udp_packets": int(udp["packets_sent"].sum()),
         "udp_lost": int(udp["drops"].sum()) + int(udp["lost"].sum()),
     }
