@@ -70,7 +70,7 @@ def compare(
 
             loaded = checked()
             job = job_of(loaded)
-        with session.progress(f"compare {scenario}") as progress:
+        with session.progress(f"compare {loaded.name if loaded else scenario}") as progress:
             plain = plain_comparison(job, disciplines, flows, progress=progress)
         if plain is not None:
             session.finish(plain, columns=columns)

@@ -195,7 +195,7 @@ def ready_job(
     """
     path = CHECKED / f"{scenario}.json"
     # A file or folder of that name goes first (`mayfly.scenario.scenario.load_scenario`).
-    if not scenario.replace("-", "").isalnum() or Path(scenario).exists() or not path.is_file():
+    if not scenario.replace("-", "").isalnum() or os.path.exists(scenario) or not os.path.isfile(path):
         return None
     changes = _changes(overrides)
     if changes is None:
