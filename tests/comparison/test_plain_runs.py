@@ -13,6 +13,7 @@ from invocation import mayfly_here
 from mayfly.comparison import checked, plain
 from mayfly.comparison.comparison import compare, run
 from mayfly.discipline_registry import disciplines
+from mayfly.errors import MayflyError
 from mayfly.scenario.overrides import merged
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
@@ -123,6 +124,16 @@ def test_a_job_is_one_link_with_nothing_besides_its_list(overrides):
 def test_a_job_draws_plain_transfers_only(overrides):
     job = checked.job_of(load_scenario("wired", merged(overrides, {})))
     assert job.drawn is None and plain.plain_comparison(job, "fifo,efd") is None
+
+
+def test_a_law_that_cannot_be_refuses_draws_only(tmp_path):
+    scenario = load_scenario("wired", {"workload.mean": 4, "duration": "20s"})
+    with pytest.raises(MayflyError, match="mean = 4"):
+        compare(scenario, "fifo,efd")
+    assert plain.plain_comparison(checked.job_of(scenario), "fifo,efd") is None
+    flows = drawn(tmp_path / "flows.csv", 20, 1)
+    for draws in (True, False):
+        assert plain.plain_comparison(checked.job_of(scenario, draws=draws), "fifo,efd", flows) is not None
 
 
 def test_the_law_of_a_ready_scenario_is_solved_once():

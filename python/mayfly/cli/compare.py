@@ -69,7 +69,7 @@ def compare(
             from mayfly.comparison.checked import job_of
 
             loaded = checked()
-            job = job_of(loaded)
+            job = job_of(loaded, draws=flows is None)
         with session.progress(f"compare {loaded.name if loaded else scenario}") as progress:
             plain = plain_comparison(job, disciplines, flows, progress=progress)
         if plain is not None:

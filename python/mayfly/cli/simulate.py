@@ -119,7 +119,7 @@ def simulate(
             from mayfly.comparison.checked import job_of
 
             loaded = checked()
-            job = job_of(loaded)
+            job = job_of(loaded, draws=flows is None)
         with session.progress(f"simulate {discipline}") as progress:
             plain = plain_comparison(job, discipline, flows, progress=progress, command="simulate")
         if plain is not None:

@@ -5,12 +5,13 @@
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import fields as fields_of
+from dataclasses import replace
 from typing import Any
 
 from mayfly.comparison.plain import CHECKED, TABLES, Job
 from mayfly.discipline_registry import parse
+from mayfly.errors import MayflyError
 from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import Scenario, load_scenario, ready_names
 from mayfly.simulate.network.registry import network_of
@@ -18,13 +19,15 @@ from mayfly.simulate.settings import native_settings
 from mayfly.workload.sources.registry import SOURCES
 
 
-def job_of(scenario: Scenario) -> Job | None:
+def job_of(scenario: Scenario, *, draws: bool = True) -> Job | None:
     """The job of a scenario.
 
     Parameters
     ----------
     scenario : Scenario
         What runs.
+    draws : bool
+        Whether its workload is drawn; a run of a given list takes none, and needs no law.
 
     Returns
     -------
@@ -38,14 +41,19 @@ def job_of(scenario: Scenario) -> Job | None:
     21000000
     >>> job_of(load_scenario("wlan"))
     """
-    return _job(scenario, _ready_draw) if _is_plain(scenario) else None
+    if not _is_plain(scenario):
+        return None
+    job = _without_draw(scenario)
+    try:
+        return replace(job, drawn=_ready_draw(job.document) or _draw_of(scenario)) if draws else job
+    except MayflyError:
+        # The usual way says what is refused of the law.
+        return job
 
 
-def _job(scenario: Scenario, known: Callable[[dict[str, Any]], dict[str, Any] | None] = lambda _: None) -> Job:
-    """The job of a plain scenario; ``known`` may know the draw of its document."""
-    document = scenario.model_dump(mode="json")
+def _without_draw(scenario: Scenario) -> Job:
     native = native_settings(scenario, parse("fifo"), scenario.seed)
-    return Job(document, native, known(document) or _draw_of(scenario), scenario.tcp.headers_bytes)
+    return Job(scenario.model_dump(mode="json"), native, None, scenario.tcp.headers_bytes)
 
 
 def _is_plain(scenario: Scenario) -> bool:
@@ -131,11 +139,11 @@ def documents() -> dict[str, dict[str, Any]]:
     for name in ready_names():
         scenario = load_scenario(name, {"replications": 1})
         if _is_plain(scenario):
-            job = _job(scenario)
+            job = _without_draw(scenario)
             found[name] = {
                 "scenario": job.document,
                 "native": job.native,
-                "drawn": job.drawn,
+                "drawn": _draw_of(scenario),
                 "header_bytes": job.header_bytes,
                 "replications": load_scenario(name).replications,
                 "presets": _presets(name, job),
@@ -149,7 +157,7 @@ def _presets(name: str, plain: Job) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for preset in PRESETS:
         scenario = load_scenario(name, {"replications": 1, "tcp.preset": preset})
-        job = _job(scenario)
+        job = _without_draw(scenario)
         if not _is_plain(scenario) or job.document | {"tcp": None} != plain.document | {"tcp": None}:
             continue
         found[preset] = {

@@ -132,7 +132,8 @@ def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame | None]:
     scenario = job.loaded()
     if job.warm_up == "none" and not job.records:
         # Without tables to cut or to store a run of plain transfers takes the way of the commands.
-        plain = plain_comparison(job_of(scenario), job.discipline, job.flows, command="simulate")
+        plain_job = job_of(scenario, draws=job.flows is None)
+        plain = plain_comparison(plain_job, job.discipline, job.flows, command="simulate")
         if plain is not None:
             return _figures(plain.summary, 0.0, None), None
     flows = workload(scenario) if job.flows is None else _flows(job.flows, scenario)
