@@ -241,7 +241,7 @@ verdicts: ## the score of the papers anew, from the rows of the last full run: s
 readme: build ## the table of disciplines in the README, from the registry: seconds
 	$(BIN)/python docs/_ext/readme_table.py
 
-checked: build ## the ready scenarios as they are once checked, after a change of one or of their fields: seconds
+checked: build ## the jobs of the ready scenarios, after a change of one or of their fields: seconds
 	$(BIN)/python -m mayfly.comparison.checked
 
 attacks: build ## the sources of the ready scenarios gaming-*, from the registry of attacks: seconds

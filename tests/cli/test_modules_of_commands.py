@@ -32,7 +32,8 @@ TYPER, NATIVE = "typer", "mayfly._native"
 HELP = {TYPER}
 LISTED = {TYPER, NATIVE}
 FRAMES = {TYPER, NATIVE, "polars"}
-SCENARIO = FRAMES | {"numpy", "pydantic"}
+CHECKED = LISTED | {"numpy", "pydantic"}
+SCENARIO = FRAMES | CHECKED
 NUMBERS = {TYPER, "numpy"}
 
 COMMANDS = {
@@ -50,14 +51,14 @@ COMMANDS = {
     "disciplines": LISTED | {"rich"},
     "simulate wired --discipline fifo --flows flows.csv --out OUT --json": LISTED,
     "simulate wired-ns2 --discipline efd --flows flows.csv --duration 9s --seed 3 --out OUT --json --quiet": LISTED,
-    "simulate wired --discipline fifo --flows flows.csv --out OUT --json --set network.rate=9mbit": SCENARIO,
+    "simulate wired --discipline fifo --flows flows.csv --out OUT --json --set network.rate=9mbit": CHECKED,
     "simulate wired --discipline fifo --flows flows.csv --out OUT --json --set tcp.preset=ns-3.37": LISTED,
     "simulate wired --discipline fifo --duration 1s --out OUT --json": LISTED | {"numpy"},
     "simulate wired --discipline fifo --duration 1s --out OUT --json --set network.buffer=50": LISTED | {"numpy"},
-    "simulate wired --discipline fifo --duration 1s --out OUT --json --set network.rate=9mbit": SCENARIO,
+    "simulate wired --discipline fifo --duration 1s --out OUT --json --set network.rate=9mbit": CHECKED,
     "compare wired --disciplines fifo,efd --duration 2s --out OUT --json": LISTED | {"numpy"},
     "compare wired --disciplines fifo,efd --flows flows.csv --out OUT --json": LISTED | {"numpy"},
-    "compare wired --disciplines fifo,efd --duration 2s --out OUT --json --set network.rate=9mbit": SCENARIO,
+    "compare wired --disciplines fifo,efd --duration 2s --out OUT --json --set network.rate=9mbit": CHECKED,
     "whatif SMALL --rate 10mbit --buffer 300 --disciplines fifo,efd --out OUT --json": SCENARIO,
     "model fifo --law exponential:mean=1 --rho 0.5 --at 1,2 --json": NUMBERS,
     "model ps --law exponential:mean=1 --rho 0.5 --at 1,2 --json": NUMBERS,

@@ -1,4 +1,4 @@
-"""Plain runs: the crate ``runs`` writes the files and figures that the package writes, to the bit."""
+"""Jobs of plain transfers: which runs are one, and what they give where ``tests/gold/test_runs.py`` has no gold."""
 
 import gzip
 import json
@@ -13,21 +13,24 @@ from invocation import mayfly_here
 from mayfly.comparison import checked, plain
 from mayfly.comparison.comparison import compare, run
 from mayfly.discipline_registry import disciplines
+from mayfly.errors import MayflyError
 from mayfly.scenario.overrides import merged
-from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 
-PLAIN = [name for name in checked.documents() if name != "tables"]
+
+def ready(scenario, disciplines, flows=None, command="compare", **how):
+    """What the command does with the job of a ready scenario."""
+    job = plain.ready_job(scenario, command=command, **how)
+    return plain.plain_comparison(job, disciplines, flows, command=command)
 
 
-def both(tmp_path, scenario, discipline, flows, duration=None, seed=None, overrides=()):
-    """Folders that the plain way and the usual one have filled; 20 s after the end of the warm-up when not told."""
+def both(tmp_path, scenario, discipline, flows, duration=None, seed=None):
+    """Folders filled by a plain run and by the usual way; 20 s after the end of the warm-up when not told."""
     duration = duration or f"{load_scenario(scenario).warm_up + 20}s"
-    found = plain.plain_run(scenario, discipline, flows, duration=duration, seed=seed, overrides=overrides)
+    found = ready(scenario, discipline, flows, command="simulate", duration=duration, seed=seed)
     assert found is not None
     changed = {"replications": 1, "duration": duration} | ({} if seed is None else {"seed": int(seed)})
-    changed |= merged(overrides, {})
     usual = run(load_scenario(scenario, changed), discipline, flows)
     found.write(tmp_path / "plain")
     usual.write(tmp_path / "usual", report=False)
@@ -55,37 +58,93 @@ def same_files(ours, usual):
     assert summary_of(ours) == summary_of(usual)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "discipline", "flows"),
-    [
-        *((name, "fifo", 60) for name in PLAIN),
-        *(("wired-ns2", name, 323) for name in ("fifo", "efd(threshold=40000)", "las", "fq_codel", "cake", "lfq")),
-        ("wired", "pie", 1500),
-        ("wired", "fifo", 1),
-        ("red-ns2", "red", 700),
-    ],
-)
-def test_both_ways_write_the_same(tmp_path, scenario, discipline, flows):
-    same_files(*both(tmp_path, scenario, discipline, drawn(tmp_path / "flows.csv", flows, flows)))
+SETTINGS = [
+    ("network.delay=21ms", "network.reverse_delay=5ms"),
+    ("network.rate=9mbit", "network.reverse_rate=2mbit", "network.buffer=20ms"),
+    ("network.access_rate=20mbit", "network.exit_rate=12mbit", "network.exit_rate_up=3mbit"),
+    ("network.access_delay=7ms", "network.exit_delay=9ms"),
+    ("network.loss=0.01", "network.impairment=[{direction='data', do='drop', segment=3}]"),
+    ("network.reverse_discipline=same", "network.reverse_buffer=10"),
+    ("network.buffer_counts_transmission=true", "clock_phase=3ms", "tcp.tick=10ms"),
+    ("tcp.mss=1000", "tcp.congestion=cubic", "tcp.initial_window=3", "tcp.min_rto=1s"),
+    ("tcp.preset=linux", "tcp.ecn=accurate"),
+    ("warm_up=4s", "seed=9", "title=Mine", "name=mine"),
+    ("workload.load=4mbit", "workload.exact_load=false", "workload.senders=2"),
+    ("workload.cov=5",),
+]
+"""Values of all kinds of settings under which runs are plain."""
+
+
+@pytest.mark.parametrize("overrides", SETTINGS, ids=lambda overrides: overrides[0])
+@pytest.mark.parametrize("flows", [None, 200])
+def test_under_any_setting_both_ways_compare_the_same(tmp_path, overrides, flows):
+    """Records, samples, summary with its recommendation, and the page, in which every plot is."""
+    flows = None if flows is None else drawn(tmp_path / "flows.csv", flows, flows)
+    scenario = load_scenario("wired", merged(overrides, {"duration": "20s"}))
+    found = plain.plain_comparison(checked.job_of(scenario), "fifo,efd,las", flows)
+    assert found is not None
+    usual = compare(scenario, "fifo,efd,las", flows)
+    assert found.write(tmp_path / "a").keys() == usual.write(tmp_path / "b").keys()
+    same_files(tmp_path / "a", tmp_path / "b")
+    assert (tmp_path / "a" / "report.html").read_text() == (tmp_path / "b" / "report.html").read_text()
 
 
 @pytest.mark.parametrize(
-    ("scenario", "discipline", "preset"),
+    "overrides",
     [
-        *(("wired", "fifo", preset) for preset in PRESETS),
-        *(("wired-ns2", "fq_codel", preset) for preset in PRESETS if preset != "quic"),
-        ("red", "red", "linux"),
+        ("network.symmetric=true",),
+        ("network.topology=parking-lot",),
+        ("network.shaper={share=0.9}",),
+        ("replications=2",),
+        ("nonresponsive=web",),
+        ("mark_of={web=1}",),
+        ("trace=1",),
+        ("subflows=true",),
+        ("stop_when_idle=true",),
+        ("sample_interval=100ms",),
+        ("probes.ping=true",),
     ],
+    ids=lambda overrides: overrides[0],
 )
-def test_presets_of_tcp_and_buffers_are_plain(tmp_path, scenario, discipline, preset):
-    overrides = (f"tcp.preset={preset}", "network.buffer=60")
-    flows = drawn(tmp_path / "flows.csv", 400, 4)
-    same_files(*both(tmp_path, scenario, discipline, flows, overrides=overrides))
+def test_a_job_is_one_link_with_nothing_besides_its_list(overrides):
+    assert checked.job_of(load_scenario("wired", merged(overrides, {}))) is None
 
 
-@pytest.mark.parametrize("overrides", [("tcp.preset=linux",), ("network.buffer=30kB",), ("network.buffer=17",)])
-def test_what_a_scenario_draws_under_another_setting_gives_the_same(tmp_path, overrides):
-    same_files(*both(tmp_path, "wired-ns2", "fifo", None, "60s", overrides=overrides))
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ("workload.up_share=0.3",),
+        ("workload.users=4",),
+        ("workload.group=a",),
+        ("workload.sizes={law='lognormal', mean=40, cov=3}",),
+        ("workload.cbr=[{rate='1mbit'}]",),
+    ],
+    ids=lambda overrides: overrides[0],
+)
+def test_a_job_draws_plain_transfers_only(overrides):
+    job = checked.job_of(load_scenario("wired", merged(overrides, {})))
+    assert job.drawn is None and plain.plain_comparison(job, "fifo,efd") is None
+
+
+def test_a_law_that_cannot_be_refuses_draws_only(tmp_path):
+    scenario = load_scenario("wired", {"workload.mean": 4, "duration": "20s"})
+    with pytest.raises(MayflyError, match="mean = 4"):
+        compare(scenario, "fifo,efd")
+    assert plain.plain_comparison(checked.job_of(scenario), "fifo,efd") is None
+    flows = drawn(tmp_path / "flows.csv", 20, 1)
+    for draws in (True, False):
+        assert plain.plain_comparison(checked.job_of(scenario, draws=draws), "fifo,efd", flows) is not None
+
+
+def test_the_law_of_a_ready_scenario_is_solved_once():
+    """And another is not taken for it."""
+    solved = checked.job_of(load_scenario("wired", {"network.delay": "21ms"})).drawn
+    assert solved == checked.documents()["wired"]["drawn"]
+    other = checked.job_of(load_scenario("wired", {"workload.senders": 3})).drawn
+    assert other["fields"] == solved["fields"] and other["senders"] != solved["senders"]
+    for name in ("../scenarios/checked/wired", "w" * 300):
+        named = load_scenario("wired-ns2", {"name": name})
+        assert checked.job_of(named).drawn == checked.documents()["wired-ns2"]["drawn"]
 
 
 @pytest.mark.parametrize(
@@ -100,8 +159,8 @@ def test_what_a_scenario_draws_under_another_setting_gives_the_same(tmp_path, ov
         ("network.buffer=20", "seed=3"),
     ],
 )
-def test_other_settings_are_left_to_the_usual_way(overrides):
-    assert plain.plain_run("wired", "fifo", duration="20s", overrides=overrides) is None
+def test_other_settings_of_a_ready_scenario_are_checked_first(overrides):
+    assert plain.ready_job("wired", duration="20s", overrides=overrides, command="simulate") is None
 
 
 def test_a_list_as_it_is_drawn_gives_the_same(tmp_path):
@@ -119,19 +178,6 @@ def test_the_wired_scenarios_draw_plain_transfers():
     assert DRAWN == ["wired", "wired-ns2"]
 
 
-@pytest.mark.parametrize("scenario", DRAWN)
-@pytest.mark.parametrize(
-    ("discipline", "duration", "seed"),
-    [("fifo", "20s", None), ("efd(threshold=40000)", "60.5s", "7"), ("las", "300s", "2"), ("fifo", "1ms", "5")],
-)
-def test_what_a_scenario_draws_gives_the_same(tmp_path, scenario, discipline, duration, seed):
-    if duration == "1ms":
-        # Nothing arrives: the usual way says so.
-        assert plain.plain_run(scenario, discipline, duration=duration, seed=seed) is None
-        return
-    same_files(*both(tmp_path, scenario, discipline, None, duration, seed))
-
-
 @pytest.mark.parametrize(
     "how",
     [
@@ -139,11 +185,12 @@ def test_what_a_scenario_draws_gives_the_same(tmp_path, scenario, discipline, du
         {"scenario": "enterprise"},
         {"duration": "100000s"},
         {"duration": "999999999s"},
-        {"discipline": "nothing"},
+        {"disciplines": "nothing"},
     ],
 )
 def test_draws_that_are_not_plain_are_left_to_the_usual_way(how):
-    assert plain.plain_run(**({"scenario": "wired", "discipline": "fifo"} | how)) is None
+    given = {"scenario": "wired", "disciplines": "fifo"} | how
+    assert ready(**given, command="simulate") is None
 
 
 @pytest.mark.parametrize("more", [["--stream"], ["--stream", "--no-flows"], ["--engine", "fluid"], ["--windows", "4"]])
@@ -151,7 +198,7 @@ def test_streams_windows_and_fluids_are_no_plain_runs(tmp_path, monkeypatch, mor
     def refused(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr(plain, "plain_run", refused)
+    monkeypatch.setattr(plain, "plain_comparison", refused)
     given = ["simulate", "wired", "--discipline", "fifo", "--duration", "20s", "--out", tmp_path / "out", "--json"]
     assert mayfly_here(*given, *more).status == 0
 
@@ -179,8 +226,8 @@ def test_a_list_in_gzip_gives_the_same(tmp_path):
         ("start_s,size_packets\n0,10\n", {"duration": "soon"}),
         ("start_s,size_packets\n0,10\n", {"duration": "0"}),
         ("start_s,size_packets\n0,10\n", {"seed": "-1"}),
-        ("start_s,size_packets\n0,10\n", {"discipline": "fifo,efd"}),
-        ("start_s,size_packets\n0,10\n", {"discipline": "nothing"}),
+        ("start_s,size_packets\n0,10\n", {"disciplines": "fifo,efd"}),
+        ("start_s,size_packets\n0,10\n", {"disciplines": "nothing"}),
         ("start_s,size_packets\n30,10\n", {"duration": "20s"}),
         ("start_s,size_packets\n0,ten\n", {}),
         ("start_s,size_packets\n0,1é\n", {}),
@@ -189,28 +236,41 @@ def test_a_list_in_gzip_gives_the_same(tmp_path):
 def test_what_is_not_plain_is_left_to_the_usual_way(tmp_path, text, how):
     path = tmp_path / "flows.csv"
     path.write_text(text)
-    given = {"scenario": "wired", "discipline": "fifo", "flows": path} | how
-    assert plain.plain_run(**given) is None
+    given = {"scenario": "wired", "disciplines": "fifo", "flows": path} | how
+    assert ready(**given, command="simulate") is None
 
 
 def test_a_file_of_the_name_of_a_ready_scenario_goes_first(tmp_path, monkeypatch):
     drawn(tmp_path / "flows.csv", 5, 1)
     monkeypatch.chdir(tmp_path)
-    assert plain.plain_run("wired", "fifo", "flows.csv") is not None
+    assert ready("wired", "fifo", "flows.csv", command="simulate") is not None
     (tmp_path / "wired").write_text('duration = "5s"\n')
-    assert plain.plain_run("wired", "fifo", "flows.csv") is None
+    assert ready("wired", "fifo", "flows.csv", command="simulate") is None
 
 
-def test_the_command_prints_the_same_table(tmp_path):
-    """Plain or not: with a setting that changes nothing it is not."""
+@pytest.mark.parametrize("more", [[], ["--set", "network.delay=21ms"]])
+@pytest.mark.parametrize("command", [["simulate", "wired", "--discipline"], ["compare", "wired", "--disciplines"]])
+def test_the_command_prints_the_same_table(tmp_path, monkeypatch, command, more):
+    """Plain or not."""
     path = drawn(tmp_path / "flows.csv", 50, 2)
-    given = ["simulate", "wired", "--discipline", "fifo", "--flows", path, "--duration", "20s", "--out"]
-    ours, usual = (
-        mayfly_here(*given, tmp_path / name, *more)
-        for name, more in (("a", ()), ("b", ("--set", "trace_limit=1000000")))
-    )
+    given = [*command, "fifo", "--flows", path, "--duration", "20s", *more, "--out"]
+    ours = mayfly_here(*given, tmp_path / "a")
+    monkeypatch.setattr(plain, "plain_comparison", lambda *_, **__: None)
+    usual = mayfly_here(*given, tmp_path / "b")
     assert (ours.status, usual.status) == (0, 0)
     assert ours.out.replace(str(tmp_path / "a"), "") == usual.out.replace(str(tmp_path / "b"), "")
+
+
+def test_a_file_of_a_user_runs_plainly(tmp_path, monkeypatch):
+    """A scenario need not be ready: the usual way is not asked."""
+    (tmp_path / "own.toml").write_text('duration = "9s"\n[workload]\nload = "1mbit"\n')
+
+    def refused(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("mayfly.comparison.comparison.compare", refused)
+    given = ["compare", tmp_path / "own.toml", "--disciplines", "fifo,efd", "--out", tmp_path / "out", "--json"]
+    assert mayfly_here(*given).status == 0
 
 
 def test_an_interrupt_stops_the_run(tmp_path, monkeypatch):
@@ -222,7 +282,8 @@ def test_an_interrupt_stops_the_run(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        plain.plain_run("wired", "fifo", path, duration="100000s", progress=progress)
+        job = plain.ready_job("wired", duration="100000s")
+        plain.plain_comparison(job, "fifo", path, progress=progress)
     until = time.monotonic() + 10
     while any(thread.name == "run" for thread in threading.enumerate()):
         assert time.monotonic() < until
@@ -241,30 +302,11 @@ def test_checked_scenarios_are_as_a_check_gives_them():
 EVERY = ",".join(one["id"] for one in disciplines() if one["id"] not in plain.ESTIMATING)
 
 
-@pytest.mark.parametrize(
-    ("scenario", "disciplines", "flows", "how"),
-    [
-        ("wired", "fifo,efd", None, {"duration": "2s"}),
-        ("wired", None, None, {"duration": "60s", "seed": "3"}),
-        ("wired", EVERY, None, {"duration": "30s", "replications": "1"}),
-        ("wired-ns2", "fifo,red,fq_codel", 323, {"duration": "30s", "overrides": ["tcp.preset=linux"]}),
-        ("wired", "fifo,las", 2500, {"duration": "30s", "overrides": ["network.buffer=40"]}),
-        ("red-ns2", "fifo", 60, {}),
-        ("wired", "las,efd(threshold=40000)", 1, {"duration": "20s"}),
-    ],
-)
-def test_both_ways_compare_the_same(tmp_path, scenario, disciplines, flows, how):
-    """Records, samples, summary with its recommendation, and the page, in which every plot is."""
-    flows = None if flows is None else drawn(tmp_path / "flows.csv", flows, flows)
-    found = plain.plain_comparison(scenario, disciplines, flows, **how)
-    assert found is not None
-    changed = merged(how.pop("overrides", ()), how)
-    usual = compare(load_scenario(scenario, changed), disciplines, flows)
+def test_every_discipline_gives_the_same_both_ways(tmp_path):
+    found = ready("wired", EVERY, duration="30s", replications="1")
+    usual = compare(load_scenario("wired", {"duration": "30s"}), EVERY)
     assert found.write(tmp_path / "a").keys() == usual.write(tmp_path / "b").keys()
-    for name in ("flows.parquet", "samples.parquet"):
-        one, other = (pl.read_parquet(tmp_path / folder / name) for folder in "ab")
-        assert one.equals(other, null_equal=True), name
-    assert summary_of(tmp_path / "a") == summary_of(tmp_path / "b")
+    same_files(tmp_path / "a", tmp_path / "b")
     assert (tmp_path / "a" / "report.html").read_text() == (tmp_path / "b" / "report.html").read_text()
 
 
@@ -273,7 +315,7 @@ def test_both_ways_compare_the_same(tmp_path, scenario, disciplines, flows, how)
     [{"replications": "2"}, {"disciplines": "fifo,nothing"}, {"scenario": "wlan"}, {"disciplines": "fifo,estmred"}],
 )
 def test_comparisons_that_are_not_plain_are_left_to_the_usual_way(how):
-    assert plain.plain_comparison(**({"scenario": "wired", "disciplines": "fifo,efd", "duration": "2s"} | how)) is None
+    assert ready(**({"scenario": "wired", "disciplines": "fifo,efd", "duration": "2s"} | how)) is None
 
 
 @pytest.mark.parametrize("more", [["--engine", "linux"], ["--models"], ["--models-path"], ["--trace-flow", "1"]])

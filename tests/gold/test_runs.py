@@ -1,6 +1,7 @@
 """Tables and summaries of runs of plain transfers are those of ``tests/data/gold``, on both ways to them.
 
-One way loads no libraries for tables (:mod:`mayfly.comparison.plain`), the other is that of all other runs.
+Jobs of plain transfers load no library for tables (:mod:`mayfly.comparison.plain`); the other way is that of all other
+runs.
 """
 
 import json
@@ -18,7 +19,8 @@ from mayfly.scenario.scenario import load_scenario
 
 
 def simulated_plainly(scenario, chosen, flows, **how):
-    return plain.plain_run(scenario, chosen, flows, **how)
+    job = plain.ready_job(scenario, **how, command="simulate")
+    return plain.plain_comparison(job, chosen, flows, command="simulate")
 
 
 def simulated(scenario, chosen, flows, overrides=(), **how):
@@ -27,7 +29,7 @@ def simulated(scenario, chosen, flows, overrides=(), **how):
 
 
 def compared_plainly(scenario, chosen, flows, **how):
-    return plain.plain_comparison(scenario, chosen, flows, **how)
+    return plain.plain_comparison(plain.ready_job(scenario, **how), chosen, flows)
 
 
 def compared(scenario, chosen, flows, overrides=(), **how):

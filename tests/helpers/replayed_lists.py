@@ -17,7 +17,8 @@ from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate import columns, probes, traces
 from mayfly.simulate.network.registry import network_of
-from mayfly.simulate.run import native_settings, starting_in_time
+from mayfly.simulate.run import starting_in_time
+from mayfly.simulate.settings import native_settings
 from mayfly.workload import scripts
 from mayfly.workload.closed_loop import closed
 from mayfly.workload.mix import offered

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from mayfly.errors import MayflyError
 from mayfly.metrics import classes, summarise
 from mayfly.metrics.intervals import normal_ci95, student_ci95
-from mayfly.metrics.summary import split_label
+from mayfly.metrics.totals import split_label
 
 COUNTERS = {
     "drops": 10,

@@ -2,11 +2,12 @@
 
 import pytest
 
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.edca import CATEGORIES
 from mayfly.scenario.scenario import load_scenario, scenario_of
 from mayfly.scenario.wlan import PRESETS, Wlan
-from mayfly.simulate.run import native_settings, parse
+from mayfly.simulate.settings import native_settings
 
 
 def cell(**wlan):

@@ -14,7 +14,7 @@ from mayfly.discipline_registry import parse
 from mayfly.scenario.scenario import scenario_of
 from mayfly.scenario.transport import ECN, RULES, OwnTransport, Tcp
 from mayfly.simulate import columns
-from mayfly.simulate.run import native_settings
+from mayfly.simulate.settings import native_settings
 from mayfly.simulate.transports import native
 
 DOCS = Path(__file__).parents[2] / "docs" / "_ext"

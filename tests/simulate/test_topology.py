@@ -8,7 +8,8 @@ from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import scenario_of
 from mayfly.simulate.network.graph import graph_of
-from mayfly.simulate.run import native_settings, workload
+from mayfly.simulate.run import workload
+from mayfly.simulate.settings import native_settings
 
 LINKS = [
     {"from": "a", "to": "b", "rate": "4mbit", "delay": "5ms", "name": "slow"},

@@ -9,6 +9,7 @@ from files import grid, plan_of
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.sweep.answer import answer, query
+from mayfly.sweep.job import Job
 from mayfly.sweep.plan import load_plan
 from mayfly.sweep.run import shard_of, sweep
 from mayfly.sweep.store import Store
@@ -37,6 +38,22 @@ def test_a_sweep_runs_once_and_agrees_with_single_runs(tmp_path):
     text = other.sweep.model_copy(update={"set": {**other.sweep.set, "workload.load": "8mbit"}})
     found = sweep(type(other)(text, *list(vars(other).values())[1:]), out, make_workers=two)
     assert (found.ran, found.found) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "discipline"),
+    [({"duration": "20s"}, "efd"), ({"duration": "9s", "network.delay": "21ms", "tcp.preset": "linux"}, "fq_codel")],
+)
+def test_a_run_without_records_gives_the_row_that_tables_give(monkeypatch, overrides, discipline):
+    def row(seed):
+        found, records = Job("wired", overrides, {}, discipline, discipline, seed).run("key")
+        assert found.pop("cpu_s") >= 0 and found["status"] == "done"
+        return list(found.items()), records
+
+    ours, none = row(3)
+    monkeypatch.setattr("mayfly.sweep.job.plain_comparison", lambda *_, **__: None)
+    usual, _ = row(3)
+    assert (ours, none) == (usual, None)
 
 
 def test_parts_make_the_whole(tmp_path):

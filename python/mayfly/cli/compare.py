@@ -1,6 +1,7 @@
 """The command ``mayfly compare``."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -28,6 +29,9 @@ from mayfly.cli.options import (
 )
 from mayfly.cli.session import Session
 
+if TYPE_CHECKING:
+    from mayfly.scenario.scenario import Scenario
+
 
 def compare(
     scenario: ScenarioArgument = "wired",
@@ -49,29 +53,32 @@ def compare(
 ) -> None:
     """Run one workload under several disciplines."""
     session = Session(as_json, quiet, out, assets)
-    if not any((trace_flow, models, models_path)) and engine == "simulator":
-        from mayfly.comparison.plain import plain_comparison
+    times = {"duration": duration, "seed": seed, "replications": replications}
 
-        with session.progress(f"compare {scenario}") as progress:
-            plain = plain_comparison(
-                scenario,
-                disciplines,
-                flows,
-                duration=duration,
-                seed=seed,
-                replications=replications,
-                overrides=overrides or (),
-                progress=progress,
-            )
+    def checked() -> "Scenario":
+        from mayfly.scenario.scenario import load_scenario
+
+        return load_scenario(scenario, with_traces(changes(overrides, **times), trace_flow))
+
+    loaded = None
+    if not any((trace_flow, models, models_path)) and engine == "simulator":
+        from mayfly.comparison.plain import plain_comparison, ready_job
+
+        job = ready_job(scenario, **times, overrides=overrides or (), command="compare")
+        if job is None:
+            from mayfly.comparison.checked import job_of
+
+            loaded = checked()
+            job = job_of(loaded, draws=flows is None)
+        with session.progress(f"compare {loaded.name if loaded else scenario}") as progress:
+            plain = plain_comparison(job, disciplines, flows, progress=progress)
         if plain is not None:
             session.finish(plain, columns=columns)
             return
     from mayfly.comparison.comparison import compare as run
     from mayfly.engines import engine as by_name
-    from mayfly.scenario.scenario import load_scenario
 
-    changed = changes(overrides, duration=duration, seed=seed, replications=replications)
-    loaded = load_scenario(scenario, with_traces(changed, trace_flow))
+    loaded = loaded or checked()
     refuse_without_models(loaded, models or models_path)
     with session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress, engine=by_name(engine))

@@ -1,7 +1,7 @@
 """The command ``mayfly simulate``."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,9 @@ from mayfly.cli.options import (
     with_traces,
 )
 from mayfly.cli.session import Session
+
+if TYPE_CHECKING:
+    from mayfly.scenario.scenario import Scenario
 
 
 def simulate(
@@ -90,7 +93,6 @@ def simulate(
 ) -> None:
     """Run one discipline, with a record of every flow."""
     session = Session(as_json, quiet, out)
-    result = None
     of_run = (trace_flow, trace_drops, pcap, models, models_path)
     of_windows = {
         "--overlap": overlap,
@@ -100,22 +102,34 @@ def simulate(
     }
     windowed = windows is not None or any(value is not None for value in of_windows.values())
     of_stream = (stream, no_flows, windowed, engine != "simulator")
-    with session.progress(f"simulate {discipline}") as progress:
-        if not any((*of_run, *of_stream)):
-            from mayfly.comparison.plain import plain_run
+    times = {"duration": duration, "seed": seed}
 
-            times = {"duration": duration, "seed": seed}
-            result = plain_run(scenario, discipline, flows, **times, overrides=overrides or (), progress=progress)
-    if result is not None:
-        session.finish(result, report=False, single=True)
-        return
+    def checked() -> "Scenario":
+        from mayfly.scenario.scenario import load_scenario
+
+        changed = {"replications": 1} | changes(overrides, **times)
+        return load_scenario(scenario, with_traces(changed, trace_flow))
+
+    loaded = None
+    if not any((*of_run, *of_stream)):
+        from mayfly.comparison.plain import plain_comparison, ready_job
+
+        job = ready_job(scenario, **times, overrides=overrides or (), command="simulate")
+        if job is None:
+            from mayfly.comparison.checked import job_of
+
+            loaded = checked()
+            job = job_of(loaded, draws=flows is None)
+        with session.progress(f"simulate {discipline}") as progress:
+            plain = plain_comparison(job, discipline, flows, progress=progress, command="simulate")
+        if plain is not None:
+            session.finish(plain, report=False, single=True)
+            return
     from mayfly.comparison.comparison import run
     from mayfly.comparison.stream_choice import choose_stream, refuse_beside_windows, refuse_without_windows
-    from mayfly.scenario.scenario import load_scenario
     from mayfly.simulate.recording import Recording
 
-    changed = {"replications": 1} | changes(overrides, duration=duration, seed=seed)
-    loaded = load_scenario(scenario, with_traces(changed, trace_flow))
+    loaded = loaded or checked()
     refuse_without_models(loaded, models or models_path)
     lists_only = {"--pcap": pcap, "--models": models, "--models-path": models_path, "--trace-drops": trace_drops}
     if windows is not None:

@@ -1,10 +1,11 @@
-"""Plain transfers under a ready scenario and some disciplines, without the libraries for tables and for checks.
+"""Jobs of plain transfers on one link under some disciplines, without the library for tables.
 
-These take three quarters of the time of a short ``mayfly simulate``. The scenario is taken as it was checked when the
-package was made (:mod:`mayfly.comparison.checked`); the list is read, run, measured and written by the crate ``runs``.
-What the scenario itself draws is drawn with numpy (:mod:`mayfly.comparison.plain_draw`), which also makes the curves of
-a page: it is all that is loaded. Whatever is not plain is left to :mod:`mayfly.comparison.comparison`: another scenario
-or setting, another column in the list, a value that is refused. A test holds both to the same files.
+A job is the settings of a run and what draws its transfers. It is made of a scenario, whatever its settings, by
+:func:`mayfly.comparison.checked.job_of`. That of a ready scenario was made when the package was, so that its runs do
+without the library for checks too (:func:`ready_job`). The list is read, run, measured and written by the crate
+``runs``; what the scenario draws is drawn with numpy, which also makes the curves of a page. Whatever is not plain is
+left to :mod:`mayfly.comparison.comparison`: a network that is not one link, another column in the list, a value that is
+refused. ``tests/gold`` holds both to the same tables and figures.
 """
 
 import json
@@ -23,6 +24,8 @@ from mayfly.arrays import Floats, Integers
 from mayfly.discipline_registry import Discipline, parse_list, runs_on
 from mayfly.errors import MayflyError
 from mayfly.limits import RECORD_BYTES, refuse_flows
+from mayfly.metrics.totals import derived, directions, row_of, ways_of
+from mayfly.simulate.queue_delay import taken
 from mayfly.simulate.queue_limits import queue_limits
 from mayfly.text import quantity
 from mayfly.text.folder import filled
@@ -34,6 +37,9 @@ TABLES = "tables.json"
 
 CHANGEABLE = {"tcp.preset", "network.buffer"}
 """Fields that may be overridden."""
+
+MOST_DRAWN = 1_000_000
+"""Most transfers that are expected of a draw; of more a run may be one of a stream."""
 
 ESTIMATING = {"estmred"}
 """Disciplines whose rows tell of an estimator: these are not plain."""
@@ -123,100 +129,31 @@ def _column(run: "_native.PlainRun", samples: bool, name: str) -> Any:
     return None if found is None else np.frombuffer(found[1], dtype=found[0])
 
 
-def plain_run(
-    scenario: str, discipline: str, flows: str | os.PathLike[str] | None = None, **how: Any
-) -> PlainComparison | None:
-    """Runs one discipline once, where that is plain: as :func:`plain_comparison`, under the command ``simulate``."""
-    return plain_comparison(scenario, discipline, flows, command="simulate", **how)
-
-
-def plain_comparison(
-    scenario: str,
-    disciplines: str | None = None,
-    flows: str | os.PathLike[str] | None = None,
-    *,
-    duration: str | None = None,
-    seed: str | None = None,
-    replications: str | None = None,
-    overrides: Sequence[str] = (),
-    progress: Callable[[float], None] | None = None,
-    command: str = "compare",
-) -> PlainComparison | None:
-    """Runs the same plain transfers under each discipline, once.
+@dataclass(frozen=True)
+class Job:
+    """Settings of runs of plain transfers, and what draws these.
 
     Parameters
     ----------
-    scenario : str
-        Name of a ready scenario.
-    disciplines : str, optional
-        Such as ``"fifo,efd(threshold=40000)"``; those of the scenario when not given.
-    flows : path, optional
-        Flow list; what the scenario draws when not given.
-    duration, seed, replications : str, optional
-        In place of those of the scenario.
-    overrides : sequence of str
-        Each ``name=value``; those of :data:`CHANGEABLE` are plain.
-    progress : callable, optional
-        Called with the fraction done.
-    command : str
-        Noted in the summary; ``simulate`` runs one discipline.
-
-    Returns
-    -------
-    PlainComparison or None
-        None for whatever is not plain, refused values among it.
-
-    Raises
-    ------
-    MayflyError
-        It takes more memory than there is.
-    KeyboardInterrupt
-        After an interrupt; the runs have stopped.
+    document : dict
+        The scenario, checked, as ``summary.json`` has it.
+    native : dict
+        Its settings under ``fifo`` as the native module takes them (:func:`mayfly.simulate.settings.native_settings`).
+    drawn : dict or None
+        What a draw of its transfers takes; None where it draws something else. ``law`` and its ``fields``;
+        ``senders`` and ``receivers``, first number and count.
+    header_bytes : int
+        Of a packet.
     """
-    checked = _checked(scenario, duration, seed, overrides)
-    if checked is None or (command != "simulate" and (replications or str(checked.replications)) != "1"):
-        return None
-    document = checked.document
-    try:
-        chosen = parse_list(",".join(document["disciplines"]) if disciplines is None else disciplines)
-    except MayflyError:
-        # The usual way says what is refused, of the list first.
-        return None
-    if (command == "simulate" and len(chosen) != 1) or any(ran.id in ESTIMATING for ran in chosen):
-        return None
-    given = _drawn(checked) if flows is None else _text(flows)
-    if given is None:
-        return None
-    rows = given.count("\n") if isinstance(given, str) else len(given[0])
-    refuse_flows(len(chosen) * rows, RECORD_BYTES, f"runs = {len(chosen)}")
-    found = _run(checked, given, chosen, progress)
-    if found is None:
-        return None
-    made = [
-        _row(checked.native, ran, json.loads(run.figures), cpu_s)
-        for ran, (run, cpu_s) in zip(chosen, found, strict=True)
-    ]
-    summary = _summary(document, checked.native, json.loads(found[0][0].figures), made, command)
-    if len(made) > 1:
-        from mayfly.comparison.recommendation import recommendation
-
-        summary["recommendation"] = recommendation(summary)
-    return PlainComparison(summary, {ran.label: run for ran, (run, _) in zip(chosen, found, strict=True)})
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """The scenario as a document and as native settings; what a draw takes; headers, bytes; its own replications."""
 
     document: dict[str, Any]
     native: dict[str, Any]
     drawn: dict[str, Any] | None
     header_bytes: int
-    replications: int
 
     @property
     def rtt_s(self) -> float:
-        """Round-trip time without queueing."""
+        """Round-trip time without queueing, s."""
         network = self.document["network"]
         back: float = network["delay"] if network["reverse_delay"] is None else network["reverse_delay"]
         return float(2 * (network["access_delay"] + network["exit_delay"]) + network["delay"] + back)
@@ -229,16 +166,43 @@ class _Checked:
         return json.dumps(self.native | queues)
 
 
-def _checked(scenario: str, duration: str | None, seed: str | None, overrides: Sequence[str]) -> _Checked | None:
-    """The scenario with another end and seed and what is overridden."""
+def ready_job(
+    scenario: str,
+    *,
+    duration: str | None = None,
+    seed: str | None = None,
+    replications: str | None = None,
+    overrides: Sequence[str] = (),
+    command: str = "compare",
+) -> Job | None:
+    """The job of a ready scenario as it was made with the package, with another end and seed and what is overridden.
+
+    Parameters
+    ----------
+    scenario : str
+        Name of a ready scenario.
+    duration, seed, replications : str, optional
+        In place of those of the scenario.
+    overrides : sequence of str
+        Each ``name=value``; those of :data:`CHANGEABLE` need no check of the whole.
+    command : str
+        Of the command line; ``simulate`` runs one replication.
+
+    Returns
+    -------
+    Job or None
+        None for whatever needs a check (:func:`mayfly.comparison.checked.job_of`), refused values among it.
+    """
     path = CHECKED / f"{scenario}.json"
     # A file or folder of that name goes first (`mayfly.scenario.scenario.load_scenario`).
-    if not scenario.replace("-", "").isalnum() or Path(scenario).exists() or not path.is_file():
+    if not scenario.replace("-", "").isalnum() or os.path.exists(scenario) or not os.path.isfile(path):
         return None
     changes = _changes(overrides)
     if changes is None:
         return None
     found = json.loads(path.read_text(encoding="utf-8"))
+    if command != "simulate" and (replications or str(found["replications"])) != "1":
+        return None
     document, native, header_bytes = found["scenario"], found["native"], found["header_bytes"]
     if "tcp.preset" in changes:
         preset = changes["tcp.preset"]
@@ -269,7 +233,7 @@ def _checked(scenario: str, duration: str | None, seed: str | None, overrides: S
         if not (seed.isascii() and seed.isdecimal() and len(seed) < 19):
             return None
         document["seed"] = native["seed"] = int(seed)
-    return _Checked(document, native, found["drawn"], header_bytes, found["replications"])
+    return Job(document, native, found["drawn"], header_bytes)
 
 
 def _changes(overrides: Sequence[str]) -> dict[str, Any] | None:
@@ -285,16 +249,104 @@ def _changes(overrides: Sequence[str]) -> dict[str, Any] | None:
     return changes if changes.keys() <= CHANGEABLE else None
 
 
-def _drawn(checked: _Checked) -> Given | None:
-    """The transfers that the scenario draws; None where they are not plain, or refused, which the usual way says."""
-    if checked.drawn is None:
-        return None
-    from mayfly.comparison.plain_draw import draw
+def plain_comparison(
+    job: Job | None,
+    disciplines: str | None = None,
+    flows: str | os.PathLike[str] | None = None,
+    *,
+    progress: Callable[[float], None] | None = None,
+    command: str = "compare",
+) -> PlainComparison | None:
+    """Runs the same plain transfers under each discipline, once.
 
+    Parameters
+    ----------
+    job : Job, optional
+        What runs.
+    disciplines : str, optional
+        Such as ``"fifo,efd(threshold=40000)"``; those of the scenario when not given.
+    flows : path, optional
+        Flow list; what the scenario draws when not given.
+    progress : callable, optional
+        Called with the fraction done.
+    command : str
+        Noted in the summary; ``simulate`` runs one discipline.
+
+    Returns
+    -------
+    PlainComparison or None
+        None for whatever is not plain, no job and refused values among it.
+
+    Raises
+    ------
+    MayflyError
+        It takes more memory than there is.
+    KeyboardInterrupt
+        After an interrupt; the runs have stopped.
+    """
+    if job is None:
+        return None
+    document = job.document
     try:
-        return draw(checked.drawn, checked.document, checked.header_bytes)
+        chosen = parse_list(",".join(document["disciplines"]) if disciplines is None else disciplines)
+    except MayflyError:
+        # The usual way says what is refused, of the list first.
+        return None
+    if (command == "simulate" and len(chosen) != 1) or any(ran.id in ESTIMATING for ran in chosen):
+        return None
+    given = _drawn(job) if flows is None else _text(flows)
+    if given is None:
+        return None
+    rows = given.count("\n") if isinstance(given, str) else len(given[0])
+    refuse_flows(len(chosen) * rows, RECORD_BYTES, f"runs = {len(chosen)}")
+    found = _run(job, given, chosen, progress)
+    if found is None:
+        return None
+    made = [
+        _row(job.native, ran, json.loads(run.figures), cpu_s) for ran, (run, cpu_s) in zip(chosen, found, strict=True)
+    ]
+    summary = _summary(document, job.native, json.loads(found[0][0].figures), made, command)
+    if len(made) > 1:
+        from mayfly.comparison.recommendation import recommendation
+
+        summary["recommendation"] = recommendation(summary)
+    return PlainComparison(summary, {ran.label: run for ran, (run, _) in zip(chosen, found, strict=True)})
+
+
+def _drawn(job: Job) -> Given | None:
+    """The transfers that the scenario draws, those of :func:`mayfly.simulate.run.workload` to the bit.
+
+    None where they are not plain, too many for a list, or refused, which the usual way says.
+    """
+    if job.drawn is None:
+        return None
+    import numpy as np
+
+    from mayfly.laws import sizes
+    from mayfly.workload.arrivals import arrival_rate, choice, stream
+    from mayfly.workload.offering import Transfers, offering, payload_bytes
+
+    document = job.document
+    workload, mss, seed, duration_s = (
+        document["workload"],
+        document["tcp"]["mss"],
+        document["seed"],
+        document["duration"],
+    )
+    wire = mss + job.header_bytes
+    try:
+        law = getattr(sizes, job.drawn["law"])(**job.drawn["fields"])
+        if arrival_rate(workload["load"], law.mean_packets() * wire) * duration_s > MOST_DRAWN:
+            return None
+        transfers = Transfers(law, workload["load"], exact_load=workload["exact_load"])
+        starts, packets = offering(transfers, duration_s, seed, wire)
     except MayflyError:
         return None
+    ends = {side: job.drawn[side] for side in ("senders", "receivers")}
+    src, dst = (
+        first + choice(stream(seed, side, "transfers", 0), count, len(starts)) for side, (first, count) in ends.items()
+    )
+    return np.ascontiguousarray(starts), src, dst, np.ascontiguousarray(payload_bytes(packets, mss))
 
 
 def _text(path: str | os.PathLike[str]) -> str | None:
@@ -314,7 +366,7 @@ def _text(path: str | os.PathLike[str]) -> str | None:
 
 
 def _run(
-    checked: _Checked,
+    job: Job,
     given: Given,
     chosen: Sequence[Discipline],
     progress: Callable[[float], None] | None,
@@ -325,7 +377,7 @@ def _run(
     """
     controls = [_native.Control() for _ in chosen]
     found: list[Any] = [None] * len(chosen)
-    duration_s: float = checked.document["duration"]
+    duration_s: float = job.document["duration"]
     waiting = list(range(len(chosen)))[::-1]
 
     def work() -> None:
@@ -334,8 +386,8 @@ def _run(
             ran, control = chosen[number], controls[number]
             began = time.thread_time()
             try:
-                settings = checked.under(ran)
-                run = _native.run_plain(settings, given, duration_s, checked.rtt_s, (ran.label, 0), control)
+                settings = job.under(ran)
+                run = _native.run_plain(settings, given, duration_s, job.rtt_s, (ran.label, 0), control)
                 found[number] = run, time.thread_time() - began
                 if run is None:
                     waiting.clear()
@@ -368,60 +420,19 @@ def _run(
     return None if any(one is None or one[0] is None for one in found) else found
 
 
-def _rates(native: dict[str, Any]) -> dict[str, float]:
-    return {"down": native["rate_bps"], "up": native["reverse_rate_bps"] or native["rate_bps"]}
-
-
 def _row(native: dict[str, Any], ran: Discipline, found: dict[str, Any], cpu_s: float) -> dict[str, Any]:
     """The row of a discipline in the summary."""
-    counters = found["counters"]
-    seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
-    down_bps, up_bps = (counters[name] * 8 / seconds for name in ("sent_bytes", "reverse_sent_bytes"))
-    rates = _rates(native)
-    used = {"down": down_bps / rates["down"], "up": up_bps / rates["up"]}
+    counters = taken(found["counters"]) | {"cpu_s": cpu_s, "udp_packets": 0, "udp_lost": 0}
+    counters |= derived(counters, native["rate_bps"], native["reverse_rate_bps"])
+    flows = {"flows_completed": found["flows"] - found["flows_unfinished"], "flows_endless": 0}
     return {
+        **row_of(ran.label, found | flows, [counters]),
         "id": ran.id,
-        "label": ran.label,
         "options": ran.options,
-        "short": found["short"],
-        "long": found["long"],
-        "flows_completed": found["flows"] - found["flows_unfinished"],
-        "flows_unfinished": found["flows_unfinished"],
-        "flows_endless": 0,
-        "unfinished_bytes": found["unfinished_bytes"],
-        "unfinished_delivered_bytes": found["unfinished_delivered_bytes"],
-        "utilisation": used["down"],
-        "drops": counters["drops"],
-        "marks": counters["marks"],
-        "queue_mean_packets": counters["queue_mean_packets"],
-        "flow_table": {name: counters[f"flow_table_{name}"] for name in ("mean", "max", "bytes")},
-        "throughput_mbps": {"down": down_bps / 1e6, "up": up_bps / 1e6},
-        "udp": {"packets": 0, "lost": 0, "loss": None},
-        "cpu_s": cpu_s,
-        "packet_hops": counters["packet_hops"],
-        "links": {
-            "down": {
-                "utilisation": used["down"],
-                "drops": counters["drops"],
-                "marks": counters["marks"],
-                "queue_mean_packets": counters["queue_mean_packets"],
-                "throughput_mbps": down_bps / 1e6,
-                "peak_utilisation": counters["peak_utilisation"],
-                "queue_delay_mean_s": counters["queue_delay_mean_s"],
-            },
-            "up": {
-                "utilisation": used["up"],
-                "drops": counters["reverse_drops"],
-                "marks": counters["reverse_marks"],
-                "queue_mean_packets": counters["reverse_queue_mean_packets"],
-                "queue_delay_mean_s": counters["reverse_queue_delay_mean_s"],
-                "throughput_mbps": up_bps / 1e6,
-                "peak_utilisation": counters["reverse_peak_utilisation"],
-            },
-        },
+        "links": ways_of([counters]),
         "users": found["users"],
         "loss": found["loss"],
-        "queueing_delay": _delay(counters, found["propagation_rtt_s"]),
+        "queueing_delay": _delay(counters["queueing_delay"], found["propagation_rtt_s"]),
         "jain": None,
         "active_flows": found["active_flows"] or {"mean": None, "max": None},
         "family": ran.family,
@@ -434,7 +445,9 @@ def _summary(
     document: dict[str, Any], native: dict[str, Any], found: dict[str, Any], rows: list[dict[str, Any]], command: str
 ) -> dict[str, Any]:
     """The summary without a recommendation; ``found`` are the figures of any run, as all have the same transfers."""
-    used = {way: link["utilisation"] for way, link in rows[0]["links"].items()}
+    network = document["network"]
+    rates = {"down": native["rate_bps"], "up": native["reverse_rate_bps"] or native["rate_bps"]}
+    buffers = {"down": network["buffer"], "up": network["reverse_buffer"] or network["buffer"]}
     mbps = {"down": found["wire_bytes"] * 8 / document["duration"] / 1e6, "up": 0.0}
     return {
         "schema": 1,
@@ -451,33 +464,16 @@ def _summary(
             "offered_up_mbps": mbps["up"],
             "largest_flows": found["largest_flows"],
         },
-        "links": _links(document["network"], _rates(native), mbps, used),
+        "links": directions(rates, buffers, mbps, rows[0]["links"]),
         "transport": {"preset": document["tcp"]["preset"], "other": None},
         "disciplines": rows,
         "recommendation": None,
     }
 
 
-def _links(
-    network: dict[str, Any], rates: dict[str, float], mbps: dict[str, float], used: dict[str, float]
-) -> dict[str, Any]:
-    buffers = {"down": network["buffer"], "up": network["reverse_buffer"] or network["buffer"]}
-    found = {
-        way: {
-            "rate_bps": rates[way],
-            "buffer": list(buffers[way]),
-            "offered_mbps": mbps[way],
-            "load": mbps[way] * 1e6 / rates[way],
-        }
-        for way in rates
-    }
-    return {"busier": max(found, key=lambda way: (found[way]["load"], used[way], way == "down")), **found}
-
-
-def _delay(counters: dict[str, Any], rtt_s: float) -> dict[str, Any]:
+def _delay(of: dict[str, Any], rtt_s: float) -> dict[str, Any]:
     """Queueing delay of all packets, pooled as :func:`mayfly.metrics.queue_delay.pooled` does with one run."""
-    packets = counters["queue_packets"]
-    mean, deviation, most = (counters[f"queue_delay_{name}"] for name in ("mean_s", "deviation_s", "max_s"))
+    packets, mean, deviation, most = (of[name] for name in ("packets", "mean_s", "deviation_s", "max_s"))
     if not packets:
         return {"packets": packets, "mean_s": None, "deviation_s": None, "max_s": most, "relative": None}
     pooled = packets * mean / packets

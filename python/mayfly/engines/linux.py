@@ -29,7 +29,8 @@ from mayfly.simulate.network.interfaces import totals
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.probes import PING, Probing, ping_alone, with_probes
 from mayfly.simulate.probes import idle_rtt_s as idle_rtt
-from mayfly.simulate.run import Progress, RunResult, largest, native_settings, starting_in_time, workload
+from mayfly.simulate.run import Progress, RunResult, largest, starting_in_time, workload
+from mayfly.simulate.settings import native_settings
 from mayfly.simulate.traces import Calls, chosen_rows, without_calls
 
 RTT_INTERVAL_S = 0.1

@@ -9,22 +9,7 @@ from mayfly.errors import MayflyError
 from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.intervals import normal_ci95, on_time_scale, student_ci95
 from mayfly.metrics.size_classes import classes, completed_tcp
-
-COUNTERS = (
-    "drops",
-    "utilisation",
-    "queue_mean_packets",
-    "flow_table_mean",
-    "flow_table_max",
-    "flow_table_bytes",
-    "cpu_s",
-    "packet_hops",
-    "throughput_down_mbps",
-    "throughput_up_mbps",
-    "udp_packets",
-    "udp_lost",
-    "marks",
-)
+from mayfly.metrics.totals import COUNTERS, row_of
 
 
 def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], label: str | None = None) -> dict[str, Any]:
@@ -61,13 +46,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
     unfinished = records.filter(pl.col("finish_s").is_null())
     # What never ends is not late, and its size is no amount of data.
     sized = unfinished.filter(pl.col("size_bytes") < ENDLESS_BYTES)
-    packets, lost = _total(counters, "udp_packets"), _total(counters, "udp_lost")
-    identity, options = split_label(label)
     classed = records.with_columns(classes(records))
-    return {
-        "id": identity,
-        "label": label,
-        "options": options,
+    flows = {
         "short": class_row(classed, "short", len(counters)),
         "long": class_row(classed, "long", len(counters)),
         "flows_completed": records.height - unfinished.height,
@@ -75,56 +55,8 @@ def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], labe
         "flows_endless": unfinished.height - sized.height,
         "unfinished_bytes": int(sized["size_bytes"].sum()),
         "unfinished_delivered_bytes": int(unfinished["delivered_bytes"].sum()),
-        "utilisation": _mean(counters, "utilisation"),
-        "drops": _total(counters, "drops"),
-        "marks": _total(counters, "marks"),
-        "queue_mean_packets": _mean(counters, "queue_mean_packets"),
-        "flow_table": {
-            "mean": _mean(counters, "flow_table_mean"),
-            "max": max(_known(counters, "flow_table_max"), default=None),
-            "bytes": max(_known(counters, "flow_table_bytes"), default=None),
-        },
-        "throughput_mbps": {
-            "down": _mean(counters, "throughput_down_mbps"),
-            "up": _mean(counters, "throughput_up_mbps"),
-        },
-        "udp": {"packets": packets, "lost": lost, "loss": lost / packets if packets and lost is not None else None},
-        "cpu_s": _total(counters, "cpu_s"),
-        "packet_hops": _total(counters, "packet_hops"),
     }
-
-
-def split_label(label: str) -> tuple[str, dict[str, int | float | str]]:
-    """Id and options of a label.
-
-    Parameters
-    ----------
-    label : str
-        As in ``efd(threshold=40, high=las)``.
-
-    Returns
-    -------
-    id : str
-    options : dict
-        Values that read as numbers are numbers.
-
-    Examples
-    --------
-    >>> split_label("efd(threshold=40, high=las)")
-    ('efd', {'threshold': 40, 'high': 'las'})
-    """
-    identity, _, inside = label.partition("(")
-    pairs = (pair.partition("=") for pair in inside.removesuffix(")").split(",") if "=" in pair)
-    return identity, {name.strip(): _number_or_word(value.strip()) for name, _, value in pairs}
-
-
-def _number_or_word(text: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    return row_of(label, flows, counters)
 
 
 def _one_label(records: pl.DataFrame, label: str | None) -> str:
@@ -182,17 +114,3 @@ def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, 
         "flows": flows.height,
         "mean_size_packets": sizes.mean(),
     }
-
-
-def _known(counters: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
-    return [run[name] for run in counters if run[name] is not None]
-
-
-def _mean(counters: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    values = _known(counters, name)
-    return sum(values) / len(values) if values else None
-
-
-def _total(counters: Sequence[Mapping[str, Any]], name: str) -> int | float | None:
-    values = _known(counters, name)
-    return sum(values) if values else None

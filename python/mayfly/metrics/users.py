@@ -6,7 +6,6 @@ definition 1), and a transfer that did not finish counts as an infinite time.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -141,9 +140,3 @@ def transfers_of(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> p
         own = whole.with_columns(response_time_s=pl.col("end_s") - pl.col("start_s"))
         plain = pl.concat([plain.select(names), own.select(names)], how="vertical_relaxed")
     return plain.select(*names)
-
-
-def means(rows: Sequence[float | None]) -> float | None:
-    """Mean of what is known; None when nothing is."""
-    known = [value for value in rows if value is not None]
-    return sum(known) / len(known) if known else None

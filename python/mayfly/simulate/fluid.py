@@ -21,7 +21,8 @@ from mayfly.models.queue.flow_records import Link
 from mayfly.models.queue.jobs import played
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns
-from mayfly.simulate.run import Progress, native_settings
+from mayfly.simulate.run import Progress
+from mayfly.simulate.settings import native_settings
 from mayfly.simulate.streamed import Source, attended
 from mayfly.workload import streamed
 

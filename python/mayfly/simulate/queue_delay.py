@@ -1,8 +1,11 @@
 """Queueing delays between the native simulator and the tables."""
 
-from typing import Any
+from __future__ import annotations
 
-from mayfly.scenario.network import Network
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mayfly.scenario.network import Network
 
 _MEASURES = ("mean_s", "deviation_s", "max_s")
 """Of the waits of some packets; the deviation has the divisor n."""

@@ -13,9 +13,10 @@ from typing import Any, TypeVar
 import polars as pl
 
 from mayfly import _native
-from mayfly.discipline_registry import Discipline, parse, parse_list
+from mayfly.discipline_registry import Discipline, parse_list
 from mayfly.errors import MayflyError
 from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
+from mayfly.metrics.totals import derived
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.facts import facts_of, with_calls
@@ -23,8 +24,8 @@ from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
-from mayfly.simulate.queue_limits import queue_limits
 from mayfly.simulate.recording import Recording
+from mayfly.simulate.settings import native_settings
 from mayfly.workload import applications, scripts, stages
 
 _CONTINUOUS_S = 1e-9
@@ -146,75 +147,6 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
         mss=mss,
         header_bytes=scenario.tcp.headers_bytes,
     )
-
-
-def native_settings(
-    scenario: Scenario, discipline: Discipline, seed: int, watched: Sequence[int] = ()
-) -> dict[str, Any]:
-    """Settings of a run as the native module takes them.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Network and transport.
-    discipline : Discipline
-        Of the forward queue.
-    seed : int
-        Of all random streams.
-    watched : sequence of int
-        Rows of the flow list whose progress is sampled.
-
-    Returns
-    -------
-    dict
-        Integers in ns, bit/s, bytes and packets.
-    """
-
-    def ns(seconds: float) -> int:
-        return round(seconds * 1e9)
-
-    network, tcp = scenario.network, scenario.tcp
-    net = network_of(scenario)
-    reverse = discipline if network.reverse_discipline == "same" else parse(network.reverse_discipline)
-    full_packet = tcp.mss + tcp.headers_bytes
-    interval = scenario.sample_interval
-    interval = max(scenario.duration / 1000, 1e-6) if interval is None else interval
-    return {
-        "rate_bps": net.rate_bps,
-        "reverse_rate_bps": network.reverse_rate,
-        "delay_ns": ns(network.delay),
-        "reverse_delay_ns": None if network.reverse_delay is None else ns(network.reverse_delay),
-        "access_rate_bps": network.access_rate,
-        "exit_rate_bps": network.exit_rate,
-        "exit_rate_up_bps": network.exit_rate_up,
-        "tree": None,
-        **net.settings(discipline, full_packet),
-        "access_delay_ns": ns(network.access_delay),
-        "exit_delay_ns": ns(network.exit_delay),
-        **queue_limits(network.buffer, network.reverse_buffer, network.buffer_counts_transmission, full_packet),
-        "loss": network.loss,
-        "impairments": [impairment.native for impairment in network.impairment],
-        "symmetric": network.symmetric,
-        "shaping": None,
-        "discipline": discipline.native,
-        "reverse_discipline": reverse.native,
-        "tcp": transports.native(tcp),
-        "transports": [],
-        "applications": [],
-        "duration_ns": ns(scenario.duration),
-        "warm_up_ns": ns(scenario.warm_up),
-        "stop_when_idle": scenario.stop_when_idle,
-        "seed": seed,
-        "clock_phase_ns": None if scenario.clock_phase is None else ns(scenario.clock_phase),
-        "sample_interval_ns": ns(interval),
-        "watched": list(watched),
-        "trace_drops": False,
-        "traced": [],
-        "trace_limit": scenario.trace_limit,
-        "subflows": scenario.subflows,
-        "probes": [],
-        "echoes": [],
-    }
 
 
 def largest(flows: pl.DataFrame) -> list[int]:
@@ -523,14 +455,8 @@ def _observe_one(
 
 def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str, Any]) -> dict[str, Any]:
     """Rates and losses that follow from the totals."""
-    seconds = max(counters["end_ns"] - counters["begin_ns"], 1) * 1e-9
     udp = records.filter(pl.col("protocol") == "udp")
-    down, up = (counters[name] * 8 / seconds for name in ("sent_bytes", "reverse_sent_bytes"))
-    return {
-        "utilisation": down / settings["rate_bps"],
-        "throughput_down_mbps": down / 1e6,
-        "throughput_up_mbps": up / 1e6,
-        "reverse_utilisation": up / (settings["reverse_rate_bps"] or settings["rate_bps"]),
+    return derived(counters, settings["rate_bps"], settings["reverse_rate_bps"]) | {
         "udp_packets": int(udp["packets_sent"].sum()),
         "udp_lost": int(udp["drops"].sum()) + int(udp["lost"].sum()),
     }

@@ -22,7 +22,8 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, queue_delay
 from mayfly.simulate.network.dumbbell import Dumbbell
 from mayfly.simulate.network.registry import network_of
-from mayfly.simulate.run import Progress, native_settings
+from mayfly.simulate.run import Progress
+from mayfly.simulate.settings import native_settings
 from mayfly.simulate.tables import FLOWS
 from mayfly.workload import streamed
 from mayfly.workload.hosts import Hosts

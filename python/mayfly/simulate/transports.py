@@ -1,17 +1,20 @@
 """Which transport each flow of a run has."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.transport import OwnTransport, Tcp, refusal
-from mayfly.simulate.columns import in_groups
 from mayfly.text.readable import printable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def native(tcp: Tcp) -> dict[str, Any]:
@@ -74,6 +77,8 @@ def dealt(scenario: Scenario, flows: pl.DataFrame) -> Dealt:
     MayflyError
         A flow names a transport that the scenario has not, or no flow has a group of ``tcp.congestion_of``.
     """
+    from mayfly.simulate.columns import in_groups
+
     numbers = np.zeros(flows.height, dtype=np.uint16)
     own: list[tuple[str, Tcp]] = []
     for group, rule in scenario.tcp.congestion_of.items():

@@ -11,7 +11,9 @@ from typing import Any
 
 import polars as pl
 
+from mayfly.comparison.checked import job_of
 from mayfly.comparison.comparison import SCHEMA, gather
+from mayfly.comparison.plain import plain_comparison
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, named, run_one, starting_in_time, workload
@@ -126,8 +128,14 @@ class Job:
         return row | {f"field.{name}": value for name, value in self.point.items()}
 
 
-def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame]:
+def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame | None]:
     scenario = job.loaded()
+    if job.warm_up == "none" and not job.records:
+        # Without tables to cut or to store a run of plain transfers takes the way of the commands.
+        plain_job = job_of(scenario, draws=job.flows is None)
+        plain = plain_comparison(plain_job, job.discipline, job.flows, command="simulate")
+        if plain is not None:
+            return _figures(plain.summary, 0.0, None), None
     flows = workload(scenario) if job.flows is None else _flows(job.flows, scenario)
     result = run_one(scenario, named([job.discipline])[0], flows)
     cut_s, note = _cut(result, job.warm_up)
@@ -136,10 +144,14 @@ def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame]:
         kept = replace(result, records=result.records.filter(pl.col("start_s") >= cut_s))
         if kept.records.height == 0:
             raise MayflyError(f"warm_up = {job.warm_up}: no transfer starts after {cut_s:g} s: raise the duration")
-    summary = gather(scenario, [kept], "sweep").summary
+    return _figures(gather(scenario, [kept], "sweep").summary, cut_s, note), result.records
+
+
+def _figures(summary: Mapping[str, Any], cut_s: float, note: str | None) -> dict[str, Any]:
+    """The figures of a row; transfers count from ``cut_s`` on."""
     figures = flattened(summary["disciplines"][0])
     own = {"workload.flows": summary["workload"]["flows"], "workload.offered_mbps": summary["workload"]["offered_mbps"]}
-    return {**figures, **own, "warm_up_s": cut_s, "warm_up_note": note}, result.records
+    return {**figures, **own, "warm_up_s": cut_s, "warm_up_note": note}
 
 
 def _flows(path: str, scenario: Scenario) -> pl.DataFrame:

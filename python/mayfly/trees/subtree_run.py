@@ -19,7 +19,7 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.tree import Circuit, Node
 from mayfly.simulate import columns, transports
 from mayfly.simulate.network.tree import CIRCUIT, native_tree, placed
-from mayfly.simulate.run import native_settings
+from mayfly.simulate.settings import native_settings
 from mayfly.workload import applications, scripts
 from mayfly.workload.arrivals import stream
 

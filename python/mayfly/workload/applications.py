@@ -14,15 +14,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from mayfly import _native
 from mayfly.arrays import Integers
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EXPECTED = "an application such as `gaming(duration_s=60, rate_bps=15000000, fps=60, variation=0.15, spread=0.5)`"
 
@@ -171,6 +173,8 @@ def described(texts: pl.Series) -> pl.DataFrame:
     MayflyError
         The first text that is none, with its row, from 1.
     """
+    import polars as pl
+
     known: dict[str, tuple[str, float | None, int | None]] = {}
     for text in texts.unique(maintain_order=True).drop_nulls():
         try:
@@ -215,6 +219,8 @@ def native(flows: pl.DataFrame) -> tuple[list[dict[str, Any]], Integers]:
     numbers : ndarray, shape (n_flows,), uint16
         Of each flow: 0 for none, else 1 + place in ``settings``.
     """
+    import polars as pl
+
     if "application" not in flows.columns:
         return [], np.zeros(flows.height, dtype=np.uint16)
     texts = flows["application"].unique(maintain_order=True).drop_nulls().to_list()
@@ -239,6 +245,7 @@ def units(flows: pl.DataFrame, duration_s: float) -> float:
 
     Examples
     --------
+    >>> import polars as pl
     >>> game = "gaming(duration_s=60, rate_bps=15000000, fps=60, variation=0.15, spread=0.5)"
     >>> units(pl.DataFrame({"start_s": [0.0, 8.0], "application": [game, game]}), 10.0)
     720.0

@@ -1,5 +1,7 @@
 """Wireless cells between scenarios, flow lists and the native simulator."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

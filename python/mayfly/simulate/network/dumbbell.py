@@ -1,11 +1,12 @@
 """The dumbbell: senders and receivers on either side of one link (Chen 2012, Figure 4.1)."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Integers
 from mayfly.discipline_registry import Discipline
@@ -15,6 +16,9 @@ from mayfly.scenario.scenario import Workload
 from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
 from mayfly.simulate.network.shaping import native_trace
 from mayfly.workload.hosts import Hosts
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SIDES = ("senders", "receivers")
 """Groups that flows go between unless they say otherwise."""
@@ -92,6 +96,8 @@ class Dumbbell:
 
     def alone(self, transfers: pl.DataFrame, settings: Settings) -> Iterator[Alone]:
         """All at once, between one pair of hosts."""
+        import polars as pl
+
         flows = transfers.with_columns(src=pl.lit("1"), dst=pl.lit("1"))
         yield Alone(range(flows.height), {}, flows, self.numbers(flows))
 
@@ -124,6 +130,8 @@ def hosts(flows: pl.DataFrame, together: bool = False) -> Ends:
     src, dst : ndarray, shape (n_flows,), uint32
         Index of the sender and of the receiver among the hosts of their side, or among all.
     """
+    import polars as pl
+
     if together:
         both = _in_order(pl.concat([flows["src"], flows["dst"]]))
         return both[: flows.height], both[flows.height :]
@@ -137,6 +145,8 @@ def hosts(flows: pl.DataFrame, together: bool = False) -> Ends:
 
 def _in_order(hosts: pl.Series) -> Integers:
     """Index of each host among the distinct ones, ordered as text; few are distinct."""
+    import polars as pl
+
     distinct = hosts.unique()
     index = (distinct.cast(pl.String).rank("dense") - 1).cast(pl.UInt32)
     return hosts.replace_strict(distinct, index).to_numpy()

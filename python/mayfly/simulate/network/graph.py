@@ -1,5 +1,7 @@
 """Networks of several links: which hosts there are, and the network as the native module takes it."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -164,7 +166,7 @@ class Graph:
         ends = {"src": 1, "dst": 2}
         return flows.with_columns(**{end: self._ends(flows, end, part, pl.String) for end, part in ends.items()})
 
-    def thinned(self) -> "Graph":
+    def thinned(self) -> Graph:
         """The same network with the first and the last host of each group only: all that :meth:`paths` needs."""
         groups = []
         for group in self.groups:

@@ -1,20 +1,23 @@
 """What a run asks of its network, whichever kind it is."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import polars as pl
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from mayfly.arrays import Integers
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Workload
 from mayfly.workload.hosts import Hosts
 
+if TYPE_CHECKING:
+    import polars as pl
+
 Ends = tuple[Integers, Integers]
 """Numbers of the sender and of the receiver of each flow, uint32, as the native module takes them."""
 
-CellTables = tuple[pl.DataFrame, pl.DataFrame]
+CellTables: TypeAlias = "tuple[pl.DataFrame, pl.DataFrame]"
 """Native tables ``cell``, of one row, and ``nodes``."""
 
 Settings = dict[str, Any]

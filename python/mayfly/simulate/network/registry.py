@@ -1,21 +1,8 @@
-"""The kinds of networks: each a class as :class:`mayfly.simulate.network.protocol.Net` has it, and a row here."""
-
-from collections.abc import Callable
+"""The kinds of networks: each a class as :class:`mayfly.simulate.network.protocol.Net` has it, and a case here."""
 
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.network.cell import cell_of
 from mayfly.simulate.network.dumbbell import Dumbbell
-from mayfly.simulate.network.graph import graph_of
 from mayfly.simulate.network.protocol import Net
-from mayfly.simulate.network.tree import shaped_of
-
-KINDS: tuple[Callable[[Scenario], Net | None], ...] = (
-    cell_of,
-    graph_of,
-    shaped_of,
-    lambda scenario: Dumbbell(scenario.network),
-)
-"""Each gives the network of a scenario of its kind, None of another; the first that gives one has it."""
 
 
 def network_of(scenario: Scenario) -> Net:
@@ -27,4 +14,18 @@ def network_of(scenario: Scenario) -> Net:
     >>> network_of(scenario_of({"network": {"rate": "8mbit"}}, "example")).rate_bps
     8000000
     """
-    return next(network for network in (kind(scenario) for kind in KINDS) if network is not None)
+    # The modules of the other kinds load the library for tables, which a plain run does without.
+    found: Net | None = None
+    if scenario.network.wlan is not None:
+        from mayfly.simulate.network.cell import cell_of
+
+        found = cell_of(scenario)
+    elif scenario.network.topology != "dumbbell":
+        from mayfly.simulate.network.graph import graph_of
+
+        found = graph_of(scenario)
+    elif scenario.network.tree is not None:
+        from mayfly.simulate.network.tree import shaped_of
+
+        found = shaped_of(scenario)
+    return found or Dumbbell(scenario.network)

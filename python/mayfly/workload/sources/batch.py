@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.errors import MayflyError
@@ -25,6 +24,9 @@ from mayfly.workload.sources.common import (
     Direction,
     bytes_of,
 )
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class BatchSection(Section):
@@ -96,6 +98,8 @@ class Batch:
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the connections of split transfers."""
+        import polars as pl
+
         check_users("batch", self.users, self.flows)
         every_s = math.inf if self.every_s is None else self.every_s
         if not 0 <= self.start_s < math.inf:

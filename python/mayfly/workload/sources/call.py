@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.errors import MayflyError
@@ -20,6 +19,9 @@ from mayfly.workload import applications
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, PLACE, TO, Place
 from mayfly.workload.sources.datagrams import places
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class CallSection(Section):
@@ -123,6 +125,8 @@ class Call:
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the flow list: two flows a call."""
+        import polars as pl
+
         stop_s = duration_s if self.stop_s is None else self.stop_s
         if not 0 <= self.start_s < stop_s < math.inf:
             raise MayflyError(f"start_s = {self.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.arrays import Integers
@@ -28,6 +27,9 @@ from mayfly.workload.sources.common import (
     Place,
 )
 from mayfly.workload.sources.datagrams import places
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class CbrSection(Section):
@@ -127,6 +129,8 @@ class Cbr:
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of constant-rate UDP flows: as many packets as leave from ``start_s`` on, before ``stop_s``."""
+        import polars as pl
+
         stop_s = duration_s if self.stop_s is None else self.stop_s
         if not 0 <= self.start_s < stop_s < math.inf:
             raise MayflyError(f"start_s = {self.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")

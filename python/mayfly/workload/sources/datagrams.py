@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Group, Seconds, Section, Whole
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload.bursts import BURSTS, MOST_BYTES
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, PLACE, TO, USERS, Place
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PLACES = ("random", "even")
 """Where ``spread_s`` puts the flows of a set: drawn uniformly below it, or at equal distances."""
@@ -131,6 +132,8 @@ class Datagrams(ABC):
 
     def lasts_s(self, duration_s: float) -> float:
         """How long each flow sends, s."""
+        from mayfly.workload.bursts import MOST_BYTES
+
         stop_s = duration_s if self.stop_s is None else self.stop_s
         if not 0 <= self.start_s < stop_s < math.inf:
             raise MayflyError(f"start_s = {self.start_s}, stop_s = {stop_s}: must be 0 <= start_s < stop_s")
@@ -158,6 +161,10 @@ class Datagrams(ABC):
         polars.DataFrame, shape (flows, ...)
             With ``dealt``, the number of the flow in its set.
         """
+        import polars as pl
+
+        from mayfly.workload.bursts import BURSTS
+
         lasts_s = self.lasts_s(duration_s)
         starts = self.start_s + places(self.flows, self.spread_s, self.place, rng)
         bursts = pl.Series([self.bursts(lasts_s, rng) for _ in range(self.flows)], dtype=BURSTS)

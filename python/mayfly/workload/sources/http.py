@@ -17,19 +17,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.errors import MayflyError
 from mayfly.fields import Buffer, Group, Seconds, Section, Whole, as_written
 from mayfly.laws.section import SIZES, Sizes
 from mayfly.workload.hosts import Hosts
-from mayfly.workload.scripts import SCRIPT, Train, column
 from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, bytes_of
 from mayfly.workload.sources.web import Web, object_law, web_flows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mayfly.workload.scripts import Train
 
 FRAME_BYTES = 16_384
 """Largest payload of a frame by default (RFC 9113, 4.2)."""
@@ -181,7 +184,7 @@ def page_scripts(http: Http, sizes_bytes: list[int]) -> list[list[Train]]:
 
     Examples
     --------
-    >>> from mayfly.workload.scripts import written
+    >>> from mayfly.workload.scripts import column, written
     >>> written(column(page_scripts(Http(connections=2), [1000, 2000, 3000]))).to_list()
     ['up 400 | wait 20ms | down 1000 | up 400 | wait 20ms | down 3000', 'up 400 | wait 20ms | down 2000']
     >>> written(column(page_scripts(Http(version="2"), [1000, 20000]))).to_list()
@@ -189,6 +192,8 @@ def page_scripts(http: Http, sizes_bytes: list[int]) -> list[list[Train]]:
     >>> written(column(page_scripts(Http(version="3"), [1000, 20000]))).to_list()
     ['up 800 streams 400,400 | wait 20ms | down 21010 streams 1005,20005']
     """
+    from mayfly.workload.scripts import Train
+
     think_ns = round(http.think_s * 1e9)
     if http.version == "2":
         ends = frame_ends(sizes_bytes)
@@ -235,6 +240,10 @@ def http_flows(
     polars.DataFrame, shape (n_connections, ...)
         Rows of a flow list with ``start_s, src, dst, direction, stage, after, group, script``.
     """
+    import polars as pl
+
+    from mayfly.workload.scripts import SCRIPT, column
+
     pages = Web(**{**vars(http.web), "object_gap_s": 0.0, "closed": True, "request_bytes": 0})
     objects = web_flows(pages, duration_s, seed, f"http.{index}", hosts, mss, first_stage)
     if objects.height == 0:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.fields import Rate, Seconds
 from mayfly.workload.arrivals import exponential
-from mayfly.workload.bursts import MOST_BURSTS, of_flow
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class OnOffSection(DatagramsSection):
@@ -61,6 +62,8 @@ class OnOff(Datagrams):
         >>> OnOff(rate_bps=8000, on_s=2, off_s=3).bursts(9.0, np.random.default_rng(1)).struct.unnest().rows()
         [(0, 1000000000, 2, 1000), (5000000000, 1000000000, 2, 1000)]
         """
+        from mayfly.workload.bursts import MOST_BURSTS, of_flow
+
         for name, value in (("rate_bps", self.rate_bps), ("on_s", self.on_s), ("off_s", self.off_s)):
             if not 0 < value < math.inf:
                 raise MayflyError(f"{name} = {value}: must be above 0 and finite")

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field, model_validator
 
 from mayfly.fields import Group, Seconds, Section, Whole
 from mayfly.workload.hosts import Hosts, check_users
-from mayfly.workload.lists import ENDLESS_BYTES
 from mayfly.workload.sources.common import (
     DIRECTION,
     FROM,
@@ -22,6 +20,9 @@ from mayfly.workload.sources.common import (
     Direction,
 )
 from mayfly.workload.sources.datagrams import places
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class PermanentSection(Section):
@@ -98,6 +99,10 @@ class Permanent:
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of endless TCP flows."""
+        import polars as pl
+
+        from mayfly.workload.lists import ENDLESS_BYTES
+
         check_users("permanent", self.users, self.flows)
         starts = places(self.flows, self.spread_s, "random", rng)
         rows = pl.DataFrame({"start_s": starts, "dealt": np.arange(len(starts))}).with_columns(

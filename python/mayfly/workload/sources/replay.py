@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.errors import MayflyError
 from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload.bursts import MOST_BYTES, of_flow
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class ReplaySection(DatagramsSection):
@@ -41,7 +42,7 @@ class Replay(Datagrams):
     kind: ClassVar[str] = "replay"
 
     file: str | os.PathLike[str] = ""
-    packets: pl.Series = field(default_factory=pl.Series, init=False, repr=False, compare=False)
+    packets: pl.Series = field(init=False, repr=False, compare=False)
     """Bursts of the file, once it is read."""
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
@@ -55,6 +56,10 @@ class Replay(Datagrams):
 
     def read(self, lasts_s: float) -> pl.Series:
         """The file's packets of the first ``lasts_s``."""
+        import polars as pl
+
+        from mayfly.workload.bursts import MOST_BYTES, of_flow
+
         try:
             table = pl.read_csv(os.fspath(self.file), schema_overrides={"time_s": pl.Float64, "bytes": pl.Int64})
             at_s, lengths = table["time_s"], table["bytes"]

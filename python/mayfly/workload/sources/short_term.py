@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.arrays import Floats
@@ -21,6 +20,9 @@ from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.arrivals import exponential
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, USERS, bytes_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 ARRIVALS = ("uniform", "exponential", "even")
 """Instants in a period: drawn uniformly; exponential gaps of that mean; equal gaps."""
@@ -170,6 +172,8 @@ class ShortTerm:
         polars.DataFrame, shape (n_connections, ...)
             With ``dealt``, the number of the source.
         """
+        import polars as pl
+
         self.check(duration_s)
         span_s = max(duration_s - self.start_s, 0.0)
         of = [self.instants(span_s, rng) for _ in range(self.sources)]

@@ -6,10 +6,9 @@ every law of sizes.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field, model_validator
 
 from mayfly.arrays import Floats, Integers
@@ -23,6 +22,9 @@ from mayfly.workload.hosts import Hosts
 from mayfly.workload.offering import Part, Transfers, offering, payload_bytes, whole
 from mayfly.workload.renewal import Arrivals, Poisson, Recorded, WeibullGaps
 from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, USERS
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class PartSection(Section):
@@ -61,6 +63,8 @@ def transfer_flows(transfers: Transfers, duration_s: float, seed: int, mss: int,
     MayflyError
         A value is outside its bounds, or the law has no mean to make a load of.
     """
+    import polars as pl
+
     for share in (transfers.up_share, *(part.up_share for part in transfers.parts)):
         if not 0 <= share <= 1:
             raise MayflyError(f"up_share = {share}: must be from 0 to 1")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import polars as pl
 from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
 from mayfly.fields import Rate, Seconds, as_written
-from mayfly.workload.bursts import MOST_BURSTS, of_flow
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.datagrams import Datagrams, DatagramsSection
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class VbrSection(DatagramsSection):
@@ -70,6 +71,8 @@ class Vbr(Datagrams):
 
     def bursts(self, lasts_s: float, rng: np.random.Generator) -> pl.Series:
         """A burst for each rate."""
+        from mayfly.workload.bursts import MOST_BURSTS, of_flow
+
         low, high = self.rate_min_bps, self.rate_max_bps
         if not 1 <= low <= high <= 1e12:
             raise MayflyError(f"rate_min_bps = {low}, rate_max_bps = {high}: must be 1 <= min <= max <= 1e12 bit/s")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
@@ -16,6 +15,9 @@ from mayfly.workload import applications
 from mayfly.workload.hosts import Hosts
 from mayfly.workload.sources.common import FROM, GROUP, PLACE, TO, TRANSPORT, USERS, Place, bytes_of
 from mayfly.workload.sources.datagrams import places
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LADDER_BPS = (400_000, 800_000, 1_500_000, 3_000_000, 4_500_000, 6_000_000)
 """Rates of a film by default, bit/s: 240p to 1080p."""
@@ -143,6 +145,8 @@ class Video:
 
     def rows(self, duration_s: float, rng: np.random.Generator) -> pl.DataFrame:
         """Rows of the flow list."""
+        import polars as pl
+
         if not 0 <= self.start_s < duration_s:
             raise MayflyError(f"start_s = {self.start_s}: must be at least 0 and before the end at {duration_s:g} s")
         beyond_s = duration_s - self.start_s + self.buffer_s + self.segment_s

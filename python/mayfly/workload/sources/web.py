@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from mayfly.arrays import Booleans, Floats, Integers, number
@@ -29,6 +28,9 @@ from mayfly.limits import DRAWN_BYTES, refuse_flows
 from mayfly.workload.arrivals import choice, exponential, stream
 from mayfly.workload.hosts import Hosts, host_series
 from mayfly.workload.sources.common import FROM, GROUP, TO, TRANSPORT, bytes_of
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_PAGES = 10_000_000
 """Largest expected number of pages of one entry."""
@@ -182,9 +184,11 @@ def web_flows(
     Examples
     --------
     >>> flows = web_flows(Web(sessions=2, pages=3), 100.0, 1, 0, ([1], [8]), 1000)
+    >>> import polars as pl
     >>> bool((flows["after"].drop_nulls() == flows.filter(pl.col("after").is_not_null())["stage"] - 1).all())
     True
     """
+    import polars as pl
 
     def drawn(name: str, count: int) -> Floats:
         return exponential(stream(seed, "web", index, name), count)
@@ -242,6 +246,8 @@ def _lasts(leads: Booleans) -> Booleans:
 
 def _looped(frame: pl.DataFrame, web: Web, first_stage: int) -> pl.DataFrame:
     """The rows of a closed loop: pages as stages, and requests ahead of objects."""
+    import polars as pl
+
     stage = first_stage + pl.col("page")
     before = pl.when("waits").then(stage - 1)
     objects = frame.with_columns(
