@@ -7,12 +7,13 @@ import itertools
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 SECONDS = Path(__file__).parent / "tests" / "slow_seconds.toml"
@@ -26,6 +27,13 @@ def pytest_configure() -> None:
     settings.load_profile("mayfly")
     for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
         os.environ.pop(name, None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Doctests are looked for in files that have a prompt: three of four have none, and each is imported to see it."""
+    collectors = yield
+    return [one for one in collectors if not isinstance(one, DoctestModule) or b">>>" in file_path.read_bytes()]
 
 
 @pytest.fixture

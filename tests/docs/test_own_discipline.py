@@ -58,7 +58,8 @@ def test_the_discipline_passes_and_prints_what_the_page_shows(tmp_path):
         return done.stdout
 
     for line in TESTS.splitlines():
-        assert "test result: ok" in run(*line.split())
+        # A filter that no test has is no error of cargo's.
+        assert re.search(r"test result: ok\. [1-9]", run(*line.split()))
     build, *lines = COMMANDS.splitlines()
     # Without an environment of its own: the module that `make build` builds, where Python looks first.
     assert build == "make build"

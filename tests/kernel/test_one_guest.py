@@ -6,7 +6,7 @@ from pathlib import Path
 import guest
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 import one_guest
 import page_parts
 

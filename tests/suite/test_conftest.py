@@ -97,3 +97,11 @@ def test_a_part_that_is_none_is_refused(habits, text):
 def test_temporary_paths_stay_short_whatever_the_name_of_the_test(tmp_path, tmp_path_factory):
     assert tmp_path.parent == tmp_path_factory.getbasetemp()
     assert tmp_path.name.isdecimal() and list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_searched_for_doctests_where_it_has_a_prompt(suite):
+    suite.makepyfile(
+        with_prompt='"""An example.\n\n>>> 1 + 1\n3\n"""\n',
+        without="raise AssertionError('imported')\n",
+    )
+    suite.runpytest("-q", "--doctest-modules").assert_outcomes(passed=24, skipped=6, failed=1)

@@ -1,10 +1,9 @@
 //! No input panics or hangs, and the books balance whatever the file holds.
 
-mod wire;
-
 use capture::{Capture, CaptureError, Options, read};
 use proptest::prelude::*;
-use wire::*;
+
+use crate::wire::*;
 
 fn traffic() -> Vec<Frame> {
     let mut frames = vec![tcp(0, CLIENT, SERVER, 1, 0, SYN, 0), tcp(5, SERVER, CLIENT, 1, 2, SYN | ACK, 0)];

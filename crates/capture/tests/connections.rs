@@ -1,13 +1,12 @@
 //! The connection table: who opened, what was sent, how it ended.
 
-mod wire;
-
 use std::collections::HashSet;
 
 use capture::{
     Capture, Connection, Go, Leaving, OpenerFrom, Options, Protocol, Seen, State, Watch, read, read_files_to,
 };
-use wire::*;
+
+use crate::wire::*;
 
 const DAY_US: u64 = 86_400_000_000;
 

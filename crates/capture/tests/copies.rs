@@ -1,11 +1,10 @@
 //! Packets that one tap captured more than once: counted always, left out where they are many or where that is asked for.
 
-mod wire;
-
 use std::path::PathBuf;
 
 use capture::{Capture, Duplicates, Options, Skip, read, read_bytes, read_files, split_files};
-use wire::*;
+
+use crate::wire::*;
 
 const AUTO: Options = with(Duplicates::Auto);
 const LEAVE_OUT: Options = with(Duplicates::Places);

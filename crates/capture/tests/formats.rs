@@ -1,11 +1,10 @@
 //! File formats, link types and what is counted instead of decoded.
 
-mod wire;
-
 use std::io::Write;
 
 use capture::{Capture, CaptureError, Options, Skip, read};
-use wire::*;
+
+use crate::wire::*;
 
 fn exchange() -> Vec<Frame> {
     vec![

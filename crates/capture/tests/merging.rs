@@ -1,11 +1,10 @@
 //! Several captures as one: order, copies and clocks.
 
-mod wire;
-
 use std::path::PathBuf;
 
 use capture::{Capture, CaptureError, Duplicates, Options, Skip, read, read_files, read_merged};
-use wire::*;
+
+use crate::wire::*;
 
 const MS: u64 = 1_000;
 

@@ -3,11 +3,10 @@
 //! In every script the tap is 10 ms from the client and 20 ms from the server, one way, unless it says otherwise: data of
 //! the client is acknowledged after 40 ms, data of the server after 20 ms.
 
-mod wire;
-
 use capture::{Connection, OpenerFrom, Samples, Side, State, ZeekState};
-use wire::script::script;
-use wire::*;
+
+use crate::wire::script::script;
+use crate::wire::*;
 
 const MS: i64 = 1_000_000;
 

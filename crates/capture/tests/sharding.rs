@@ -1,11 +1,10 @@
 //! Captures split into shards: nothing is lost, and the connections of all shards are those of one process.
 
-mod wire;
-
 use std::path::{Path, PathBuf};
 
 use capture::{Capture, CaptureError, Connection, Counts, Options, Skip, Volumes, read_files, read_shard, split_files};
-use wire::*;
+
+use crate::wire::*;
 
 const LIMITS: Options = Options {
     max_flows: 100_000,

@@ -1,9 +1,8 @@
 //! What is inside tunnels, and fragments.
 
-mod wire;
-
 use capture::{Capture, Options, Skip, Tunnel, read};
-use wire::*;
+
+use crate::wire::*;
 
 const INNER: [u8; 4] = [10, 1, 1, 1];
 

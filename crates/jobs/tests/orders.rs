@@ -1,11 +1,9 @@
 //! The job-level simulation against its definition, against facts that hold on every path, and in long busy periods.
 
-#[path = "by_rates/mod.rs"]
-mod by_rates;
-
-use by_rates::{Given, departures};
 use jobs::{Finished, Level, LevelError, Order, Server};
 use proptest::prelude::*;
+
+use crate::by_rates::{Given, departures};
 
 const ALL: f64 = f64::INFINITY;
 

@@ -1,12 +1,11 @@
 //! Applications in the loop, alone on a link where what they must do follows from the link.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, transfer, wired};
 use netsim::app::{Application, Call, Gaming, Medium, Rule, Video};
 use netsim::{Control, FlowSpec, FrameRecord, Output, Run};
 use qdisc::Limit;
 use units::Time;
+
+use crate::dumbbell::{disciplines, go, ms, rate, transfer, wired};
 
 fn call(max_bps: u64) -> Call {
     Call {
@@ -269,7 +268,7 @@ fn packets_are_conserved_under_every_discipline() {
     let mut applications = vec![Application::Call(Call { duration: ms(8000), ..call(4_000_000) })];
     applications.push(Application::Gaming(Gaming { duration: ms(8000), ..gaming(3_000_000) }));
     applications.push(Application::Video(Video { segments: 4, ..video(Rule::Bola) }));
-    for id in dumbbell::disciplines() {
+    for id in disciplines() {
         let mut run = link(3_000_000, id, applications.clone());
         (run.duration, run.network.loss) = (ms(12_000), 0.01);
         run.network.limit = Limit::Packets(20);

@@ -1,10 +1,9 @@
 //! UDP flows that send in bursts, to the nanosecond.
 
-mod dumbbell;
-
-use dumbbell::{bottleneck, datagrams, go, ms, transfer};
 use netsim::{Burst, Bursts, Control, FlowSpec, Output, Run};
 use units::Time;
+
+use crate::dumbbell::{bottleneck, datagrams, go, ms, transfer};
 
 type Change<'a> = &'a dyn Fn(&mut Run, &mut FlowSpec);
 

@@ -1,14 +1,13 @@
 //! Whole simulations against what can be worked out by hand.
 
-mod dumbbell;
-
-use dumbbell::{
-    FASTEST_BPS, FULL, bottleneck, datagrams, disciplines, dropped_for_room_only, go, mean_and_error, ms, rate,
-    transfer, wired,
-};
 use netsim::{FlowSpec, Run};
 use qdisc::{DropReason, Limit};
 use units::{BitRate, Stream, Time};
+
+use crate::dumbbell::{
+    FASTEST_BPS, FULL, bottleneck, datagrams, disciplines, dropped_for_room_only, go, mean_and_error, ms, rate,
+    transfer, wired,
+};
 
 /// Arrivals of segments sent over the three links of a path, nanoseconds: each link sends one after the other.
 fn arrivals(sends: &[(f64, u32)], links: [(BitRate, Time); 3]) -> Vec<f64> {

@@ -3,18 +3,13 @@
 //! under way. The run itself looks at its books (`src/sim/audit.rs`) and refuses to end when they do not balance; what
 //! it reports is held against them here.
 //!
-//! `MAYFLY_SCENARIOS=10000 cargo test -p mayfly-netsim --test conservation -- --nocapture` runs as many, from
+//! `MAYFLY_SCENARIOS=10000 cargo test -p mayfly-netsim --test main conservation -- --nocapture` runs as many, from
 //! `MAYFLY_SEED` (1 when absent); with `MAYFLY_SCENARIO=N` only that one, and prints it. Without, 300 of them run.
-
-mod cell;
-mod dumbbell;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
-use cell::{CHAIN, NS3, STANDARD, cell, run_of};
-use dumbbell::{ms, rate, wired};
 use netsim::tcp::settings::{
     BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
     RtoRule, StreamOrder,
@@ -26,6 +21,9 @@ use netsim::{
 };
 use qdisc::{Limit, Qdisc, Value, disciplines};
 use units::{Stream, Time};
+
+use crate::cell::{CHAIN, NS3, STANDARD, cell, run_of};
+use crate::dumbbell::{self, ms, rate, wired};
 
 /// Random choices.
 struct Draws(Stream);

@@ -1,13 +1,12 @@
 //! Controllers that count marks or model their path, held to laws that are not ours: the analysis of DCTCP (Alizadeh et al.
 //! 2010), what RFC 9332 promises scalable and classic senders behind a dual queue, and what is published of BBRv3.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, wired};
 use netsim::tcp::settings::{Congestion, EcnMode, OwnTransport, Recovery, RtoRule};
 use netsim::{FlowSpec, Output, Run, Tcp};
 use qdisc::Limit;
 use units::{Stream, Time};
+
+use crate::dumbbell::{go, ms, rate, wired};
 
 /// Hosts of today: SACK, timestamps, an acknowledgement for two segments, windows that never limit.
 fn today(congestion: Congestion, ecn: EcnMode) -> Tcp {

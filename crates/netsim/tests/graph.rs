@@ -1,12 +1,11 @@
 //! Networks of several links: what can be worked out by hand.
 
-mod dumbbell;
-
-use dumbbell::{FULL, datagrams, go, ms, rate, transfer, wired};
 use netsim::{Control, FlowSpec, Graph, Hosts, Interface, Link, Network, Output, Run};
 use proptest::prelude::*;
 use qdisc::Limit;
 use units::{BitRate, Time};
+
+use crate::dumbbell::{FULL, datagrams, go, ms, rate, transfer, wired};
 
 fn interface(bps: u64, delay: Time, discipline: &str) -> Interface {
     let discipline = (discipline.to_owned(), Vec::new());

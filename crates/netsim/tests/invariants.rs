@@ -1,16 +1,15 @@
 //! What holds for any network, transport and workload, under every discipline of the registry.
 
-mod dumbbell;
-
 use std::sync::atomic::Ordering;
 
-use dumbbell::{datagrams, disciplines, go, ms, rate, transfer, wired};
 use netsim::tcp::settings::{BackoffEnd, LossWindow, RecoveryExit};
 use netsim::{ConfigError, Control, Counting, FlowSpec, Output, Run, Tcp};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use qdisc::Limit;
 use units::Time;
+
+use crate::dumbbell::{datagrams, disciplines, go, ms, rate, transfer, wired};
 
 /// Longer than any of the random workloads needs.
 const LONG: Time = Time::from_millis(20_000_000);

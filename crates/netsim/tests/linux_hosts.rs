@@ -1,11 +1,10 @@
 //! Hosts of Linux: what waits for the access link, and how BBR fills a path.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, wired};
 use netsim::tcp::settings::{Congestion, Recovery};
 use netsim::{FlowSpec, Run};
 use qdisc::Limit;
+
+use crate::dumbbell::{go, ms, rate, wired};
 
 /// 40 ms and 10 Mb/s with room for more than a flow sends, and hosts with a window of 1000 segments.
 fn path(recovery: Recovery, congestion: Congestion, access_bps: u64) -> Run {

@@ -3,13 +3,12 @@
 //!
 //! Losses are Bernoulli on a link that never queues, so the round-trip time is constant.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, transfer, wired};
 use netsim::tcp::settings::{Congestion, Recovery};
 use netsim::{FlowSpec, Run};
 use qdisc::Limit;
 use units::{Stream, Time};
+
+use crate::dumbbell::{go, ms, rate, transfer, wired};
 
 /// Round-trip time of the lossy path: long enough for CUBIC to be faster than Reno.
 const RTT: Time = Time::from_millis(400);

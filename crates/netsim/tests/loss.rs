@@ -1,10 +1,9 @@
 //! A lossy bottleneck: how many, which, and that each is counted once.
 
-mod dumbbell;
-
-use dumbbell::{FULL, bottleneck, datagrams, go, ms, transfer, wired};
 use netsim::{FlowSpec, Run};
 use units::Time;
+
+use crate::dumbbell::{FULL, bottleneck, datagrams, go, ms, transfer, wired};
 
 fn lossy(run: Run, loss: f64) -> Run {
     let network = netsim::Network { loss, ..run.network };

@@ -1,11 +1,10 @@
 //! The bottleneck as a queueing system: Poisson arrivals of packets of one size (M/D/1).
 
-mod dumbbell;
-
-use dumbbell::{FULL, bottleneck, datagrams, go, mean_and_error, poisson};
 use netsim::{FlowSpec, Output, Run};
 use qdisc::{Limit, disciplines};
 use units::Time;
+
+use crate::dumbbell::{FULL, bottleneck, datagrams, go, mean_and_error, poisson};
 
 /// Transmission of a full packet at 10 Mb/s, seconds.
 const SERVICE_S: f64 = 0.0012;

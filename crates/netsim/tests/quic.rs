@@ -1,13 +1,12 @@
 //! QUIC on a dumbbell: closed forms of the handshake, of streams, of losses.
 
-mod dumbbell;
-
-use dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, transfer, wired};
 use netsim::tcp::settings::{Congestion, EcnMode, Recovery, StreamOrder};
 use netsim::{Control, FlowSpec, Output, OwnTransport, Part, Run, Scripts, Tcp, Train};
 use netsim::{Effect, Impairment, Way, Whom};
 use qdisc::Limit;
 use units::{Stream, Time};
+
+use crate::dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, transfer, wired};
 
 /// Round-trip time of `distant`.
 const RTT: u64 = 100;

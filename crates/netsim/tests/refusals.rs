@@ -1,12 +1,11 @@
 //! Bad configurations are refused with the value and the bound; the bounds themselves are taken.
 
-mod dumbbell;
-
-use dumbbell::{datagrams, go, ms, rate, transfer, wired};
 use netsim::tcp::settings::Recovery;
 use netsim::{Control, FlowSpec, Run};
 use qdisc::Limit;
 use units::Time;
+
+use crate::dumbbell::{datagrams, go, ms, rate, transfer, wired};
 
 fn refusal(run: &Run, flows: &[FlowSpec]) -> String {
     match netsim::run(run, flows, &Control::default()) {

@@ -1,14 +1,13 @@
 //! Scripted connections with every transport, over several links, with losses both ways.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, wired};
 use netsim::tcp::settings::{Congestion, Recovery};
 use netsim::{FlowSpec, Graph, Hosts, Interface, Link, Output, Run, Scripts, Train};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use qdisc::Limit;
 use units::Time;
+
+use crate::dumbbell::{go, ms, rate, wired};
 
 fn train(forward: bool, bytes: u64, wait: u64) -> Train {
     Train { forward, bytes, wait: ms(wait), pace: Time::ZERO }

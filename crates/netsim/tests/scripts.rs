@@ -1,14 +1,13 @@
 //! Scripted connections: data both ways, trains that wait for each other.
 
-mod dumbbell;
-
-use dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, wired};
 use netsim::tcp::settings::{EcnMode, Recovery};
 use netsim::{FlowSpec, Output, Part, Run, Scripts, Train};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use qdisc::Limit;
 use units::Time;
+
+use crate::dumbbell::{FASTEST_BPS, disciplines, go, ms, rate, wired};
 
 /// Round-trip time of `distant`.
 const RTT: u64 = 100;

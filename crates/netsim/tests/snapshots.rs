@@ -1,15 +1,14 @@
 //! One minute of the wired workload under every discipline, as tables to see results move. Where they were
-//! meant to: `INSTA_UPDATE=always cargo test -p mayfly-netsim --test snapshots`, and a commit of its own.
-
-mod dumbbell;
+//! meant to: `INSTA_UPDATE=always cargo test -p mayfly-netsim --test main snapshots`, and a commit of its own.
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use dumbbell::{disciplines, go, poisson, transfer, wired};
 use netsim::{FlowRecord, FlowSpec, Output, Run};
 use units::{Stream, Time};
+
+use crate::dumbbell::{disciplines, go, poisson, transfer, wired};
 
 const SNAPSHOTS: &str = "tests/snapshots";
 

@@ -1,12 +1,11 @@
 //! A run of a stream is that of the list with the same flows, record by record.
 
-mod dumbbell;
-
-use dumbbell::{disciplines, go, ms, poisson, rate, transfer, wired};
 use netsim::tcp::settings::Recovery;
 use netsim::{ConfigError, Control, FlowRecord, FlowSpec, Output, Run, Sink, run_streamed};
 use qdisc::Limit;
 use units::{Stream, Time};
+
+use crate::dumbbell::{disciplines, go, ms, poisson, rate, transfer, wired};
 
 const HOSTS: [u32; 2] = [5, 4];
 

@@ -1,12 +1,11 @@
 //! Every recovery with every window rule and option, over links that lose: all data arrives, and nothing is
 //! repeated without need.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, transfer, wired};
 use netsim::FlowSpec;
 use netsim::tcp::settings::{Congestion, EcnMode, Recovery, RtoRule};
 use units::Time;
+
+use crate::dumbbell::{go, ms, rate, transfer, wired};
 
 const RECOVERIES: [Recovery; 3] = [Recovery::Reno, Recovery::NewReno, Recovery::Sack];
 const ECN: [EcnMode; 4] = [EcnMode::Off, EcnMode::Classic, EcnMode::Dctcp, EcnMode::Accurate];

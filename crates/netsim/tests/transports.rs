@@ -1,11 +1,10 @@
 //! Transports of their own: what a flow does depends on the settings of its transport, not on where they stand.
 
-mod dumbbell;
-
-use dumbbell::{go, ms, rate, wired};
 use netsim::tcp::settings::{Congestion, EcnMode, Recovery};
 use netsim::{FlowSpec, OwnTransport, Run, Tcp};
 use units::Time;
+
+use crate::dumbbell::{go, ms, rate, wired};
 
 fn own(name: &str, tcp: Tcp) -> OwnTransport {
     OwnTransport { name: name.into(), tcp }

@@ -1,14 +1,13 @@
 //! Links that vary, and shapers before them, against what can be worked out by hand.
 
-mod dumbbell;
-
 use std::sync::Arc;
 
-use dumbbell::{FASTEST_BPS, bottleneck, datagrams, disciplines, go, ms, rate, transfer, wired};
 use netsim::{Autorate, Bounds, FlowSpec, Law, LinkTrace, Output, Probe, Run, Shaper, Step};
 use proptest::prelude::*;
 use qdisc::Limit;
 use units::Time;
+
+use crate::dumbbell::{FASTEST_BPS, bottleneck, datagrams, disciplines, go, ms, rate, transfer, wired};
 
 /// Steps of (begin, ms; rate, kbit/s; added delay, ms).
 fn steps(entries: &[(u64, u64, u64)], period: Time) -> LinkTrace {

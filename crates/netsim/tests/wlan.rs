@@ -1,14 +1,12 @@
 //! The wireless cell against closed forms.
 
-mod cell;
-mod dumbbell;
-
-use cell::{CHAIN, NS3, STANDARD, cell, down, endless, run_of, saturated};
-use dumbbell::{go, ms};
 use netsim::wlan::{AfterFailure, Aggregation, Category, CellCounts, Placement, Rules};
 use netsim::{FlowSpec, Output, Run, Wlan};
 use qdisc::Limit;
 use units::Time;
+
+use crate::cell::{CHAIN, NS3, STANDARD, cell, down, endless, run_of, saturated};
+use crate::dumbbell::{go, ms};
 
 const FRAME: u32 = 1500;
 

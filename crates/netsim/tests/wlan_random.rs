@@ -1,14 +1,12 @@
 //! Cells of every kind under random transfers: nothing is lost from the books, and nothing stands still.
 
-mod cell;
-mod dumbbell;
-
-use cell::{CHAIN, NS3, STANDARD, cell, run_of};
-use dumbbell::{disciplines, go, ms};
 use netsim::wlan::{AfterFailure, Aggregation, Category, Placement, Rules};
 use netsim::{FlowSpec, Wlan};
 use proptest::prelude::*;
 use units::Time;
+
+use crate::cell::{CHAIN, NS3, STANDARD, cell, run_of};
+use crate::dumbbell::{disciplines, go, ms};
 
 fn rules() -> impl Strategy<Value = Rules> {
     let timeout = Rules { after_failure: AfterFailure::AfterAnswerTime, ..CHAIN };

@@ -2,13 +2,12 @@
 //!
 //! The checks themselves are in [`audit`], which looks at the queue after every call.
 
-mod audit;
-
-use audit::{Audit, Op, settings};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use qdisc::{DropReason, Ecn, Family, Kind, Limit, OptionError, Packet, Qdisc, Spec, Value, disciplines};
 use units::{FlowKey, Stream, Time};
+
+use crate::audit::{Audit, Event, Op, settings};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -186,7 +185,7 @@ fn packets_of_equal_rank_leave_in_order_of_arrival() {
 fn served_in_order(audit: &mut Audit, spec: &Spec, arrived: u64) {
     let mut served = Vec::new();
     while audit.backlog() > 0 {
-        if let Some(audit::Event::Dequeued(Some(handle))) = audit.step(&Op::Dequeue) {
+        if let Some(Event::Dequeued(Some(handle))) = audit.step(&Op::Dequeue) {
             served.push(handle);
         }
     }

@@ -1,9 +1,8 @@
 //! What a discipline says it holds for flows is what the allocator sees.
 
-mod heap;
-
-use heap::{FEW, PACKETS, empty, filled};
 use qdisc::disciplines;
+
+use crate::heap::{FEW, PACKETS, empty, filled};
 
 /// Options and names; the buffers of a queue are allocated with its first packet.
 const SMALL: usize = 4096;

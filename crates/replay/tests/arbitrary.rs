@@ -1,12 +1,10 @@
 //! No input panics or hangs, and whatever comes out is a list that adds up.
 
-#[path = "../../capture/tests/wire/mod.rs"]
-mod wire;
-
 use proptest::prelude::*;
 use replay::{Form, List, Networks, Options, Probes, Rates, ReadOptions, Reading, Replay};
 use units::Time;
-use wire::*;
+
+use crate::wire::*;
 
 const HOSTS: [[u8; 4]; 5] = [[192, 168, 0, 2], [192, 168, 0, 3], [198, 51, 100, 7], [203, 0, 113, 9], [224, 0, 0, 1]];
 

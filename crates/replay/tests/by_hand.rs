@@ -1,12 +1,10 @@
 //! Captures written byte by byte, whose lists can be worked out by hand.
 
-#[path = "../../capture/tests/wire/mod.rs"]
-mod wire;
-
 use netsim::{Burst, Train};
 use replay::{Form, List, Networks, Options, Probes, Rates, ReadOptions, Reading, Refused, Replay};
 use units::Time;
-use wire::*;
+
+use crate::wire::*;
 
 const RATES: Rates = Rates { down: 10e6, up: 10e6 };
 const OTHER: End = ([192, 168, 0, 3], 40_001);

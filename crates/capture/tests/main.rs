@@ -1,0 +1,12 @@
+//! Captures made byte by byte or read from a file, and what the library reads of them.
+
+mod arbitrary;
+mod connections;
+mod copies;
+mod formats;
+mod merging;
+mod metrics;
+mod real;
+mod sharding;
+mod tunnels;
+mod wire;

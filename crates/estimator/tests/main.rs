@@ -1,0 +1,5 @@
+//! The estimators against hand-made, random and damaged samples.
+
+mod arbitrary;
+mod fluid;
+mod robust;
