@@ -165,7 +165,7 @@ def test_a_cell_and_several_links_have_no_two_queues_to_tell():
 
 def test_rates_and_buffers_of_whatif(tmp_path):
     capture = "captures/office.pcap.gz"
-    given = {"disciplines": "fifo", "overrides": {"duration": "1s"}}
+    given = {"disciplines": "fifo", "overrides": {"duration": "1s", "replications": 1}}
     summary = mayfly.whatif(capture, "100mbit/20Mbit/s", "20ms/10ms", **given).summary
     ways = summary["links"]
     assert (ways["down"]["rate_bps"], ways["up"]["rate_bps"]) == (100_000_000, 20_000_000)
@@ -183,7 +183,8 @@ def test_rates_and_buffers_of_whatif(tmp_path):
 
 
 def test_the_answer_says_how_much_the_hosts_matter():
-    summary = mayfly.whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,fq_codel").summary
+    given = {"disciplines": "fifo,fq_codel", "overrides": {"replications": 1}}
+    summary = mayfly.whatif("captures/office.pcap.gz", "10mbit", 300, **given).summary
     other = summary["transport"]["other"]
     assert other["preset"] == "qualnet-4.5-like"
     assert "under fifo" in other["sentence"] and "under fq_codel" in other["sentence"]
