@@ -7,8 +7,10 @@ import pytest
 
 from mayfly import _native
 from mayfly.comparison.replay import replay_of
+from mayfly.comparison.session_bootstrap import hours_for
 from mayfly.discipline_registry import parse
-from mayfly.simulate.resampled import ResampledHours
+from mayfly.errors import MayflyError
+from mayfly.simulate.resampled import OWN_HOSTS, ResampledHours
 from mayfly.simulate.run import run_one, starting_in_time
 from mayfly.workload.closed_loop import closed
 from mayfly.workload.sessions import another_hour
@@ -55,3 +57,13 @@ def test_an_hour_has_the_figures_of_its_list(how, overrides):
 def test_a_run_that_ends_before_an_hour_begins_has_none():
     found = replay(overrides={"duration": "1us"})
     assert ResampledHours(found.scenario, [parse("fifo")], found.flows).run(1) is None
+
+
+def test_a_network_that_names_its_hosts_has_no_hours():
+    circuit = {"name": "home", "ceil": "20mbit", "rate": "2mbit", "hosts": ["10.10.0.2"]}
+    found = replay(overrides={"network.symmetric": False, "network.tree": {"circuit": [circuit]}})
+    for asked in (None, 4):
+        plan = hours_for(found.flows, 2, found.scenario, asked)
+        assert (plan.count, plan.why_none) == (0, OWN_HOSTS)
+    with pytest.raises(MayflyError, match="the network names its hosts"):
+        ResampledHours(found.scenario, [parse("fifo")], found.flows)
