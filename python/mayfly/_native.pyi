@@ -138,9 +138,6 @@ def run(
     recording: Mapping[str, object] | None = None,
     facts: Mapping[str, object] | None = None,
 ) -> dict[str, Any]: ...
-def observe(
-    settings: str, flows: Mapping[str, object], control: Control, facts: Mapping[str, object]
-) -> tuple[Observed, str, tuple[float | None, float | None], tuple[float, float]]: ...
 def run_plain(
     settings: str,
     given: str | tuple[Floats, Integers, Integers, Integers],
@@ -387,6 +384,39 @@ def copies_sentence(
 def udp_sentences(quic: float, other: float, at_443: float) -> tuple[str, str | None]: ...
 def transfers(connections: object) -> Table: ...
 def closed_loop(begun_s: Floats, users: Integers, lasted_s: Floats) -> Table: ...
+def sessions(start_s: Floats, users: Integers, connections: Integers | None, gap_s: float) -> Table: ...
+def another_hour(
+    start_s: Floats, users: Integers, connections: Integers | None, gap_s: float, seed: int, replication: str
+) -> Table: ...
+
+@final
+class Hours:
+    """A capture whose sessions hours are drawn from."""
+
+    def __new__(
+        cls,
+        flows: Mapping[str, object],
+        origins: Mapping[str, object],
+        probes: tuple[Mapping[str, object], Mapping[str, object]],
+    ) -> Hours: ...
+    def draw(self, seed: int, number: int, gap_s: float, end_s: float, together: bool) -> Hour | None: ...
+
+@final
+class RunSettings:
+    """Settings of a run, read once."""
+
+    def __new__(cls, settings: str) -> RunSettings: ...
+
+@final
+class Hour:
+    """An hour, ready to run."""
+
+    @property
+    def first_up(self) -> bool: ...
+    def observe(
+        self, settings: RunSettings, probes: Sequence[str], control: Control
+    ) -> tuple[Observed, str, tuple[float | None, float | None], tuple[float, float]]: ...
+
 def refuse_clock_jump(starts_s: Floats, source: str, lasted_s: float, scaled: bool) -> None: ...
 def replay_flows(capture: bytes, asked: str) -> str: ...
 def estimate(

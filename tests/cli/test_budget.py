@@ -320,8 +320,8 @@ def test_resampled_hours_that_are_complete_count(monkeypatch):
     from mayfly.comparison.whatif import whatif
 
     drawn = []
-    draw = session_bootstrap.another_hour
-    monkeypatch.setattr(session_bootstrap, "another_hour", lambda *given: drawn.append(1) or draw(*given))
+    run = session_bootstrap.ResampledHours.run
+    monkeypatch.setattr(session_bootstrap.ResampledHours, "run", lambda *given: drawn.append(1) or run(*given))
     monkeypatch.setattr("mayfly.limits.reached", lambda share: ("9 GB", "--memory 18gb") if len(drawn) == 3 else None)
     fields = {"duration": "2s", "replications": 5}
     summary = whatif("captures/office.pcap.gz", "10mbit", 300, disciplines="fifo,las", overrides=fields).summary

@@ -23,7 +23,7 @@ fn failed(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-fn no_replay(refused: Refused) -> PyErr {
+pub(crate) fn no_replay(refused: Refused) -> PyErr {
     PyValueError::new_err(refused.to_string())
 }
 

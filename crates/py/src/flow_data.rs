@@ -49,7 +49,7 @@ fn column(table: &Bound<'_, PyAny>) -> PyResult<Vec<ArrayRef>> {
 }
 
 /// Texts of a column, none where it is null.
-fn texts(table: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
+pub(crate) fn texts(table: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
     let mut found = Vec::new();
     for array in column(table)? {
         let owned = |text: Option<&str>| text.map(str::to_owned);

@@ -10,6 +10,7 @@ mod estimate;
 mod explore;
 mod flow_data;
 mod hosts;
+mod hours;
 mod jobs;
 mod laws;
 mod listing;
@@ -40,7 +41,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runs::write_plain, module)?)?;
     module.add_class::<endpoint::TcpEndpoint>()?;
     module.add_function(wrap_pyfunction!(simulate::run, module)?)?;
-    module.add_function(wrap_pyfunction!(simulate::observe, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::alone, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::flow_data, module)?)?;
     module.add_function(wrap_pyfunction!(flow_data::parse_scripts, module)?)?;
@@ -96,6 +96,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(doubts::udp_sentences, module)?)?;
     module.add_class::<captured::Replay>()?;
     module.add_function(wrap_pyfunction!(captured::closed_loop, module)?)?;
+    module.add_function(wrap_pyfunction!(hours::sessions, module)?)?;
+    module.add_function(wrap_pyfunction!(hours::another_hour, module)?)?;
+    module.add_class::<hours::Hours>()?;
+    module.add_class::<hours::Hour>()?;
+    module.add_class::<hours::RunSettings>()?;
     module.add_function(wrap_pyfunction!(captured::transfers, module)?)?;
     module.add_function(wrap_pyfunction!(captured::refuse_clock_jump, module)?)?;
     module.add_function(wrap_pyfunction!(replay::replay_flows, module)?)?;

@@ -44,14 +44,20 @@ struct CaptureArrays {
     calls: Vec<u32>,
 }
 
+/// # Errors
+/// `ValueError` for the name of a probe that is none.
+pub(crate) fn probe_names(names: &[String]) -> PyResult<Vec<ProbeName>> {
+    let name = |name: &String| {
+        ProbeName::deserialize(name.as_str().into_deserializer())
+            .map_err(|error: NameError| PyValueError::new_err(error.to_string()))
+    };
+    names.iter().map(name).collect()
+}
+
 impl FactArrays {
     /// # Errors
     /// `ValueError` for the name of a probe that is none; an array that is not contiguous.
     pub(crate) fn facts(&self, py: Python<'_>) -> PyResult<Facts> {
-        let name = |name: &String| {
-            ProbeName::deserialize(name.as_str().into_deserializer())
-                .map_err(|error: NameError| PyValueError::new_err(error.to_string()))
-        };
         let capture = |capture: &CaptureArrays| {
             Ok::<_, PyErr>(CaptureFacts {
                 clients: capture.clients.to_vec(py)?,
@@ -60,7 +66,7 @@ impl FactArrays {
             })
         };
         Ok(Facts {
-            probes: self.probes.iter().map(name).collect::<PyResult<_>>()?,
+            probes: probe_names(&self.probes)?,
             ids: self.ids.to_vec(py)?,
             starts: self.starts.to_vec(py)?,
             groups: self.groups.to_vec(py)?,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use ::metrics::{Counts, Ran};
+use ::metrics::{Counts, Facts, Ran};
 use netsim::tcp::settings::Congestion;
 use netsim::{ConfigError, End, FlowSpec, Recording, Run, Side, Tcp};
 use pyo3::buffer::PyBuffer;
@@ -200,34 +200,22 @@ pub fn run<'py>(
     Ok(found)
 }
 
-/// Of a run of which the figures of its users are all that is asked for: what [`observe`] gives.
-type Seen = (Observed, String, (Option<f64>, Option<f64>), (f64, f64));
+/// Of a run of which the figures of its users are all that is asked for: the [`Observed`], how many flows ended (JSON, by
+/// the names of a row of the summary), the mean response times of short and long ones, s, and the end of the warm-up and of
+/// the run, s.
+pub(crate) type Seen = (Observed, String, (Option<f64>, Option<f64>), (f64, f64));
 
-/// Runs `flows` as [`run`] does, and gives what its users feel without tables: the [`Observed`], how many flows ended
-/// (JSON, by the names of a row of the summary), the mean response times of short and long ones, s, and the end of the
-/// warm-up and of the run, s.
+/// Runs `flows`, and gives what its users feel without tables.
 ///
 /// # Errors
 /// As [`run`].
-#[pyfunction]
-pub fn observe(
-    py: Python<'_>,
-    settings: &str,
-    flows: FlowArrays,
-    control: &Control,
-    facts: FactArrays,
-) -> PyResult<Seen> {
-    let facts = facts.facts(py)?;
-    let (run, rows) = run_and_list(py, settings, flows)?;
-    let control = Arc::clone(&control.0);
-    py.detach(move || {
-        let output = netsim::run(&run, &rows, &control).map_err(refused)?;
-        let ran = Ran { run: &run, flows: &rows, output: &output, facts: &facts };
-        let observed = Observed::of(&ran)?;
-        let [begin_s, end_s] = [output.counters.begin, output.counters.end].map(|time| time.0 as f64 * 1e-9);
-        let [short_s, long_s] = ::metrics::class_means_s(&ran);
-        Ok((observed, as_json(&Counts::of(&ran))?, (short_s, long_s), (begin_s, end_s)))
-    })
+pub(crate) fn seen(run: &Run, flows: &[FlowSpec], facts: &Facts, control: &netsim::Control) -> PyResult<Seen> {
+    let output = netsim::run(run, flows, control).map_err(refused)?;
+    let ran = Ran { run, flows, output: &output, facts };
+    let observed = Observed::of(&ran)?;
+    let [begin_s, end_s] = [output.counters.begin, output.counters.end].map(|time| time.0 as f64 * 1e-9);
+    let [short_s, long_s] = ::metrics::class_means_s(&ran);
+    Ok((observed, as_json(&Counts::of(&ran))?, (short_s, long_s), (begin_s, end_s)))
 }
 
 record! {

@@ -2,7 +2,8 @@
 //!
 //! `form.rs` names the forms of a replay and `flows.rs` makes the flow list of each; `trains.rs`, `datagrams.rs` and
 //! `transfers.rs` make scripts, bursts and transfers, `link/` finds what the captured link did, `closed.rs` ties what a
-//! user starts to what it waited for, and `list.rs` makes the list that the page runs. Which side is near, crate `hosts`
+//! user starts to what it waited for, and `list.rs` makes the list that the page runs. `sessions.rs` draws other hours from
+//! the sessions of a list, and `hours.rs` makes the lists of these that the command runs. Which side is near, crate `hosts`
 //! says. `tests/gold` compares all forms with fixed lists, nanosecond by nanosecond.
 //!
 //! * No files, threads or clocks: a capture comes as bytes in memory, or as what was read of it.
@@ -16,6 +17,7 @@ mod datagrams;
 mod doubts;
 mod flows;
 mod form;
+mod hours;
 mod known;
 mod link;
 mod list;
@@ -29,6 +31,7 @@ mod reading;
 mod refused;
 mod replay;
 mod script;
+mod sessions;
 mod span;
 mod text;
 mod trains;
@@ -40,12 +43,14 @@ pub use doubts::{clock_jump, copies, one_sided};
 pub use flows::{Captured, Flow, What};
 pub use form::Form;
 pub use hosts::Networks;
+pub use hours::{Hour, Hours, Numbering, Origins, ProbeRows, Specs};
 pub use list::{Call, List, Offered, Origin};
 pub use probes::{Probed, Probes};
 pub use rates::Rates;
 pub use reading::{ReadOptions, Reading};
 pub use refused::Refused;
 pub use replay::{Options, Replay};
+pub use sessions::{Draw, Drawn, LEAST_SESSIONS, Starts};
 pub use span::{refuse_beyond_a_list, refuse_clock_jump};
 pub use trains::Step;
 pub use transfers::{Exchange, Sent, Transfer, transfers};

@@ -17,7 +17,7 @@ use hosts::Ends;
 const DRAIN_S: f64 = 60.0;
 const ONLY_USERS: &str = "replay: must be users for a list of flows whose users wait";
 /// Packets by which the directions are compared for the probes.
-const USUAL: Sizes = Sizes { mss: 1460, header_bytes: 40 };
+pub(crate) const USUAL: Sizes = Sizes { mss: 1460, header_bytes: 40 };
 
 /// The list of flows of a replay, with users who wait.
 #[derive(Clone, Debug)]
@@ -213,6 +213,6 @@ impl Making<'_> {
     }
 }
 
-fn in_whole_ns(seconds: f64) -> Time {
+pub(crate) fn in_whole_ns(seconds: f64) -> Time {
     Time((seconds * 1e9).round_ties_even() as u64)
 }

@@ -26,6 +26,16 @@ impl Stream {
         Stream(NumpyStream::seeded(&words))
     }
 
+    /// A Poisson number of this mean, at least 0.
+    pub(crate) fn poisson(&mut self, mean: f64) -> u64 {
+        self.0.poisson(mean)
+    }
+
+    /// A whole number uniform below `count`, which is above 0.
+    pub(crate) fn below(&mut self, count: u32) -> u32 {
+        self.0.below(count)
+    }
+
     /// A number uniform on [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         self.0.uniform()

@@ -15,9 +15,10 @@ from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.metrics.users import LONG_BYTES, Rule, least_long_bytes, listed_sizes
 from mayfly.scenario.scenario import Scenario
-from mayfly.simulate.run import Progress, UsersRun, observe_many, starting_in_time
-from mayfly.workload.closed_loop import closed
-from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, another_hour, session_of, users_of
+from mayfly.simulate.network.registry import network_of
+from mayfly.simulate.resampled import OWN_HOSTS, ResampledHours, UsersRun
+from mayfly.simulate.run import Progress
+from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, session_of, users_of
 
 HOURS = 16
 """Resampled hours where nobody says how many: an interval is 1.3 times their range then, and their range with 36."""
@@ -46,7 +47,7 @@ class Plan:
     hosts: int
 
 
-def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None) -> Plan:
+def hours_for(flows: pl.DataFrame, disciplines: int, scenario: Scenario, asked: int | None) -> Plan:
     """How many hours to resample, and why none where it is none.
 
     Parameters
@@ -55,8 +56,8 @@ def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None
         The capture's own.
     disciplines : int
         How many are compared.
-    mss : int
-        Payload of a full packet, bytes.
+    scenario : Scenario
+        What runs.
     asked : int, optional
         What the user wants; 1 stands for the capture's own run alone.
 
@@ -65,19 +66,23 @@ def hours_for(flows: pl.DataFrame, disciplines: int, mss: int, asked: int | None
     Plan
     """
     sessions = int(session_of(flows).max()) + 1
-    count, why = _count(flows, sessions, disciplines, mss, asked)
+    count, why = _count(flows, sessions, disciplines, scenario, asked)
     return Plan(count, why, sessions, users_of(flows).n_unique())
 
 
-def _count(flows: pl.DataFrame, sessions: int, disciplines: int, mss: int, asked: int | None) -> tuple[int, str]:
+def _count(
+    flows: pl.DataFrame, sessions: int, disciplines: int, scenario: Scenario, asked: int | None
+) -> tuple[int, str]:
     if asked is not None and asked < 2:
         return 0, "--replications 1 runs the capture alone"
+    if network_of(scenario).together is None:
+        return 0, OWN_HOSTS
     if sessions < LEAST_SESSIONS:
         own = f"{sessions} {'session' if sessions == 1 else 'sessions'} of users"
         return 0, f"the capture has {own}, and {LEAST_SESSIONS} are needed to draw others from them"
     if asked is not None:
         return asked, ""
-    packets = int((flows["size_bytes"].cast(pl.Float64) / mss).ceil().sum()) * disciplines * HOURS
+    packets = int((flows["size_bytes"].cast(pl.Float64) / scenario.tcp.mss).ceil().sum()) * disciplines * HOURS
     if packets > MOST_PACKETS:
         return 0, f"the capture is long: --replications {HOURS} resamples it, in {HOURS} times the time"
     return HOURS, ""
@@ -127,20 +132,21 @@ def add_hours(
     plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
     rule = hour_rule(flows, result.summary["disciplines"])
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
+    hours: ResampledHours | None = None
     empty = 0
     for draw in range(1, count + 1):
         if stop is not None and stop():
             break
-        hour = another_hour(flows, scenario.seed, draw)
-        if float(hour["start_s"].min() or 0.0) >= scenario.duration:  # type: ignore[arg-type]
-            empty, done = empty + 1, draw  # a run much shorter than the capture: nothing starts in it
-            continue
+        hours = hours or ResampledHours(plain, disciplines, flows)
 
         def part(fraction: float, before: int = draw - 1) -> None:
             if progress is not None:
                 progress((before + fraction) / count)
 
-        runs = observe_many(plain, disciplines, closed(starting_in_time(hour, plain.duration)), part, stop)
+        runs = hours.run(draw, part, stop)
+        if runs is None:
+            empty, done = empty + 1, draw  # a run much shorter than the capture: nothing starts in it
+            continue
         if len(runs) < len(disciplines):
             break
         done = draw

@@ -117,7 +117,7 @@ def whatif(
     hours = found.hours
     if engine is not None:
         hours, chosen = _alone(engine, hours, chosen, disciplines)
-    plan = hours_for(flows, len(chosen), scenario.tcp.mss, hours)
+    plan = hours_for(flows, len(chosen), scenario, hours)
     if engine is not None:
         plan = changed(plan, why_none="--engine replays the capture alone")
     own, rest = split_progress(progress, 1 / (1 + plan.count))

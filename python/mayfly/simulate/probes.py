@@ -128,17 +128,43 @@ def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.
     Probing
         What the first rows are.
     """
-    given, shaper = scenario.probes, scenario.network.shaper
-    controlled = shaper is not None and shaper.controller != "none"
-    if not (given.any or controlled):
+    if not _has_probes(scenario):
         return flows, Probing()
+    probes, probing = probe_rows(scenario, flows, seed, _lighter(flows))
+    return pl.concat([probes, flows], how="diagonal"), probing
+
+
+def _has_probes(scenario: Scenario) -> bool:
+    shaper = scenario.network.shaper
+    return scenario.probes.any or (shaper is not None and shaper.controller != "none")
+
+
+def probe_rows(scenario: Scenario, flows: pl.DataFrame, seed: int, first: str) -> tuple[pl.DataFrame, Probing]:
+    """The probes of a scenario as rows before a flow list.
+
+    Parameters
+    ----------
+    scenario, flows, seed
+        As for :func:`with_probes`.
+    first : str
+        Direction in which the ping goes first: ``down`` or ``up``.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_probes, ...)
+        Empty when the scenario has no probes.
+    Probing
+        What the rows are.
+    """
+    if not _has_probes(scenario):
+        return flows.clear(), Probing()
+    given, shaper = scenario.probes, scenario.network.shaper
     until = min(scenario.duration if given.until is None else given.until, scenario.duration)
-    first = _lighter(flows)
     ways = (first, "down" if first == "up" else "up")
     rows = [_ping(until, given.interval, seed, first)] if given.ping else []
     rows += [_call(until, way) for way in ways] if given.call else []
     names = ((PING,) if given.ping else ()) + (tuple(CALLS[way] for way in ways) if given.call else ())
-    if shaper is not None and controlled:
+    if shaper is not None and shaper.controller != "none":
         rows.append(_steady_ping(scenario.duration, shaper.autorate.ping_interval / shaper.autorate.pingers))
         names += (AUTORATE,)
     here, there = _own_hosts(flows)
@@ -152,7 +178,7 @@ def with_probes(scenario: Scenario, flows: pl.DataFrame, seed: int) -> tuple[pl.
         rtt_s=pl.lit(given.rtt, pl.Float64),
     )
     alike = (pl.col(name).cast(kind) for name, kind in flows.schema.items() if name in probes.columns)
-    return pl.concat([probes.with_columns(alike), flows], how="diagonal"), Probing(names)
+    return probes.with_columns(alike), Probing(names)
 
 
 def idle_rtt_s(settings: dict[str, Any], native_flows: dict[str, Any]) -> float | None:

@@ -405,54 +405,6 @@ def run_one(
     )
 
 
-@dataclass(frozen=True)
-class UsersRun:
-    """What the figures of users take of a run.
-
-    Parameters
-    ----------
-    discipline : Discipline
-        What ran.
-    observed : Observed
-        Of the native module.
-    idle_rtt_s : float or None
-        Round-trip time of a ping on the idle link, s.
-    counts : dict
-        ``flows_completed``, ``flows_unfinished``, ``flows_endless``, as in a row of the summary.
-    class_means_s : tuple of two float or None
-        Mean response times of the short and of the long flows, s.
-    span_s : tuple of two float
-        End of the warm-up and of the run, s.
-    """
-
-    discipline: Discipline
-    observed: "_native.Observed"
-    idle_rtt_s: float | None
-    counts: dict[str, int]
-    class_means_s: tuple[float | None, float | None]
-    span_s: tuple[float, float]
-
-
-def _observe_one(
-    scenario: Scenario,
-    discipline: Discipline,
-    flows: pl.DataFrame,
-    replication: int,
-    control: "_native.Control",
-    lists: PreparedLists,
-) -> UsersRun:
-    flows, calls = traces.without_calls(flows)
-    try:
-        given = native_run(scenario, discipline, flows, replication, calls.rows, lists)
-        settings = given.settings | {"trace_limit": given.settings["trace_limit"] + calls.packets}
-        facts = with_calls(given.facts, calls.rows)
-        observed, counts, means_s, span_s = _native.observe(json.dumps(settings), given.columns, control, facts)
-        idle_rtt_s = None if given.alone is None else probes.idle_rtt_s(settings, given.alone)
-    except ValueError as error:
-        raise MayflyError(str(error)) from None
-    return UsersRun(discipline, observed, idle_rtt_s, json.loads(counts), means_s, span_s)
-
-
 def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str, Any]) -> dict[str, Any]:
     """Rates and losses that follow from the totals."""
     udp = records.filter(pl.col("protocol") == "udp")
@@ -523,38 +475,6 @@ def run_many(
     return _run_all(scenario, disciplines, flows, one, progress, workers, stop, ended, stopped)
 
 
-def observe_many(
-    scenario: Scenario,
-    disciplines: Sequence[Discipline],
-    flows: pl.DataFrame,
-    progress: Progress | None = None,
-    stop: Callable[[], object] | None = None,
-) -> list[UsersRun]:
-    """Runs every discipline on the same flows for the figures of its users alone: no tables are made.
-
-    Parameters
-    ----------
-    scenario, disciplines, flows, progress, stop
-        As of :func:`run_many`; one replication.
-
-    Returns
-    -------
-    list of UsersRun
-        By discipline; those that ended, where ``stop`` stopped the others.
-
-    Raises
-    ------
-    MayflyError, KeyboardInterrupt
-        As :func:`run_many`.
-    """
-    common = PreparedLists()
-
-    def one(discipline: Discipline, own: pl.DataFrame, replication: int, control: "_native.Control") -> UsersRun:
-        return _observe_one(scenario, discipline, own, replication, control, common)
-
-    return _run_all(scenario, disciplines, flows, one, progress, stop=stop)
-
-
 def _run_all(
     scenario: Scenario,
     disciplines: Sequence[Discipline],
@@ -575,14 +495,13 @@ def _run_all(
         )
     lists = {0: starting_in_time(flows, scenario.duration)} if flows is not None else {}
     jobs = [(discipline, replication) for discipline in disciplines for replication in replications]
-    controls = [_native.Control() for _ in jobs]
     of_each: dict[str, dict[int, Ran]] = {discipline.label: {} for discipline in disciplines}
     counting = Lock()
 
-    def job(index: int) -> Ran:
+    def job(index: int, control: "_native.Control") -> Ran:
         discipline, replication = jobs[index]
         own = lists[0] if flows is not None else lists[replication]
-        result = one(discipline, own, replication, controls[index])
+        result = one(discipline, own, replication, control)
         if ended is not None:
             with counting:
                 found = of_each[discipline.label]
@@ -601,8 +520,46 @@ def _run_all(
         for replication in replications
     )
     refuse_flows(len(disciplines) * units, FRAME_BYTES, f"runs = {len(jobs)}", "frames of calls and games")
+    return in_threads(job, len(jobs), scenario.duration, progress, workers, stop, stopped)
+
+
+def in_threads(
+    job: Callable[[int, "_native.Control"], Ran],
+    count: int,
+    duration_s: float,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    stop: Callable[[], object] | None = None,
+    stopped: Callable[[], None] | None = None,
+) -> list[Ran]:
+    """Runs jobs of the native module in threads.
+
+    Parameters
+    ----------
+    job : callable
+        Called with the number of the job, from 0, and what shows how far it is and ends it.
+    count : int
+        Jobs.
+    duration_s : float
+        What each of them simulates, s.
+    progress, workers, stop
+        As of :func:`run_many`.
+    stopped : callable, optional
+        Called when jobs are to end early.
+
+    Returns
+    -------
+    list
+        What the jobs return, in order; of those that ended, where ``stop`` stopped the others.
+
+    Raises
+    ------
+    MayflyError, KeyboardInterrupt
+        As :func:`run_many`.
+    """
+    controls = [_native.Control() for _ in range(count)]
     pool = ThreadPoolExecutor(workers or os.cpu_count())
-    pending = [pool.submit(job, index) for index in range(len(jobs))]
+    pending = [pool.submit(job, *given) for given in enumerate(controls)]
 
     def end() -> None:
         if stopped is not None:
@@ -620,7 +577,7 @@ def _run_all(
                 future.result()
             if progress is not None:
                 done_s = sum(control.reached_s for control in controls)
-                progress(min(done_s / (scenario.duration * len(jobs)), 1.0))
+                progress(min(done_s / (duration_s * count), 1.0))
             if unfinished and stop is not None and stop():
                 end()
                 break

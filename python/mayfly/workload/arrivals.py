@@ -47,12 +47,17 @@ def stream(seed: int, *names: str | int) -> np.random.Generator:
     >>> float(stream(1, "sizes").random()) == float(stream(1, "arrivals").random())
     False
     """
-    if not (isinstance(seed, int) and 0 <= seed < 2**64):
-        raise MayflyError(f"seed = {seed}: must be a whole number from 0 to {2**64 - 1}")
+    check_seed(seed)
     # Lengths keep ("ab", "c") and ("a", "bc") apart.
     key = b"".join(b"%d:%s" % (len(part), part) for part in (str(part).encode() for part in (seed, *names)))
     digest = hashlib.sha256(key).digest()
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int.from_bytes(digest, "big"))))
+
+
+def check_seed(seed: int) -> None:
+    """Refuses what is no seed of a run."""
+    if not (isinstance(seed, int) and 0 <= seed < 2**64):
+        raise MayflyError(f"seed = {seed}: must be a whole number from 0 to {2**64 - 1}")
 
 
 def arrival_rate(load_bps: float, mean_wire_bytes: float) -> float:

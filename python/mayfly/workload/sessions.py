@@ -9,9 +9,10 @@ of its own. This is the bootstrap of a marked point process (Efron and Tibshiran
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Integers
+from mayfly import _native
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
-from mayfly.workload.arrivals import stream
+from mayfly.workload.arrivals import check_seed
 
 GAP_S = 5.0
 """A host that starts nothing for longer begins another session: most pauses inside a page or a task are shorter, most
@@ -64,15 +65,7 @@ def session_of(flows: pl.DataFrame, gap_s: float = GAP_S) -> Integers:
     >>> session_of(flows).tolist()
     [0, 2, 1]
     """
-    if not gap_s > 0:
-        raise MayflyError(f"gap_s = {gap_s}: must be above 0 s")
-    connection = flows["connection_id"] if "connection_id" in flows.columns else pl.Series(np.arange(flows.height))
-    keyed = pl.DataFrame([flows["start_s"], users_of(flows), connection.alias("connection")]).with_row_index("row")
-    keyed = keyed.with_columns(pl.col("start_s").min().over("connection"))
-    pause_s = pl.col("start_s") - pl.col("start_s").shift(1).over("host")
-    ordered = keyed.sort("host", "start_s", "row").with_columns(first=(pause_s > gap_s).fill_null(True))
-    numbered = ordered.with_columns(session=pl.col("first").cum_sum().cast(pl.Int64) - 1)
-    return np.asarray(numbered.sort("row")["session"].to_numpy(), dtype=np.int64)
+    return pl.DataFrame(_native.sessions(*_starts(flows), _checked(gap_s)))["session"].to_numpy()
 
 
 def another_hour(flows: pl.DataFrame, seed: int, replication: int, gap_s: float = GAP_S) -> pl.DataFrame:
@@ -102,50 +95,37 @@ def another_hour(flows: pl.DataFrame, seed: int, replication: int, gap_s: float 
 
     Notes
     -----
-    A session begins at a uniform time within the span of the starts; what would start after the end of the span starts
-    as much after its beginning, as what was under way when the capture began. Times within a session stay. The hour
-    is thus taken as stationary, and users as independent of each other.
+    A session begins at a uniform time within the span of the starts; a flow that would start after the end of the span
+    starts as much after its beginning, as flows that were under way when the capture began. Times within a session
+    stay. The hour is thus taken as stationary, and users as independent of each other. Crate ``replay`` draws it
+    (``sessions.rs``), with numpy's random numbers.
     """
-    number = session_of(flows, gap_s)
-    count = int(number.max()) + 1 if number.size else 0
-    if count < LEAST_SESSIONS:
-        raise MayflyError(
-            f"{count} sessions of users: must be at least {LEAST_SESSIONS} to draw another hour from them"
-        )
-    rng = stream(seed, "sessions", replication)
-    drawn = rng.integers(0, count, size=max(1, int(rng.poisson(count))))
-    start_s = flows["start_s"].to_numpy().astype(float)
-    span_s = float(start_s.max() - start_s.min())
-    order = np.argsort(number, kind="stable")
-    firsts = np.searchsorted(number[order], np.arange(count + 1))
-    begins_s = np.minimum.reduceat(start_s[order], firsts[:-1])
-    moved_s = rng.random(drawn.size) * span_s - begins_s[drawn]
-    lengths = np.diff(firsts)[drawn]
-    # Rows of each drawn session, one session after another.
-    inside = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    rows = order[np.repeat(firsts[:-1][drawn], lengths) + inside]
-    copy = np.repeat(_copies(drawn), lengths)
-    times_s = start_s[rows] + np.repeat(moved_s, lengths)
-    times_s = np.where(times_s > span_s, times_s - span_s, times_s) if span_s else np.zeros(rows.size)
-    # A session longer than the span goes round more than once.
-    times_s = np.where(times_s > span_s, np.mod(times_s, span_s or 1.0), times_s)
-    moved: pl.DataFrame = flows[rows].with_columns(start_s=pl.Series(times_s), copy=pl.Series(copy))
+    check_seed(seed)
+    try:
+        native = _native.another_hour(*_starts(flows), _checked(gap_s), seed, str(replication))
+    except ValueError as error:
+        raise MayflyError(str(error)) from None
+    drawn = pl.DataFrame(native)
+    moved = flows[drawn["row"]].with_columns(drawn["start_s", "copy"])
     ends = [_another_user(name, end) for name, end in (("src", "sender"), ("dst", "receiver"))]
-    moved = moved.with_columns(*ends)
-    if "connection_id" in flows.columns:
-        moved = moved.with_columns(connection_id=_connections(moved))
-    ordered: pl.DataFrame = moved.drop("copy").sort("start_s", maintain_order=True)
-    return ordered.with_columns(flow_id=pl.int_range(ordered.height, dtype=pl.Int64))
+    hour = moved.with_columns(*ends, flow_id=pl.int_range(drawn.height, dtype=pl.Int64)).drop("copy")
+    return hour.with_columns(drawn["connection_id"]) if "connection_id" in flows.columns else hour
 
 
-def _copies(drawn: Integers) -> Integers:
-    """How many times each drawn session was drawn before, from 1."""
-    order = np.argsort(drawn, kind="stable")
-    ordered = drawn[order]
-    begins = np.searchsorted(ordered, ordered)
-    copies = np.empty(drawn.size, dtype=np.int64)
-    copies[order] = np.arange(drawn.size) - begins + 1
-    return copies
+def _checked(gap_s: float) -> float:
+    if not gap_s > 0:
+        raise MayflyError(f"gap_s = {gap_s}: must be above 0 s")
+    return gap_s
+
+
+def _starts(flows: pl.DataFrame) -> tuple[Floats, Integers, Integers | None]:
+    """Start, rank of the user and connection of each flow, as the native module takes them."""
+    ranks = users_of(flows).rank("dense").cast(pl.UInt32)
+    connections = flows["connection_id"].cast(pl.Int64) if "connection_id" in flows.columns else None
+    columns = (flows["start_s"].cast(pl.Float64), ranks, connections)
+    start_s, users, ids = (None if own is None else np.ascontiguousarray(own.to_numpy()) for own in columns)
+    assert start_s is not None and users is not None  # every list has these
+    return start_s, users, ids
 
 
 def _another_user(name: str, opened_by: str) -> pl.Expr:
@@ -153,8 +133,3 @@ def _another_user(name: str, opened_by: str) -> pl.Expr:
     other = pl.format("{}/{}", pl.col(name), pl.col("copy"))
     again = (pl.col("opened_by") == opened_by) & (pl.col("copy") > 1)
     return pl.when(again).then(other).otherwise(pl.col(name).cast(pl.String)).alias(name)
-
-
-def _connections(moved: pl.DataFrame) -> pl.Series:
-    """Connections numbered anew: those of a copy are others."""
-    return moved.select(pl.struct("connection_id", "copy").rank("dense").cast(pl.Int64) - 1).to_series()

@@ -53,6 +53,9 @@ class Cell:
 
     path_columns = ("station", "category")
 
+    together = None
+    """The cell has so many stations."""
+
     def workload_hosts(self, given: Workload) -> tuple[Hosts, Hosts]:
         """Hosts behind the access point, and the stations."""
         return self.hosts(given.senders)

@@ -69,6 +69,11 @@ class Dumbbell:
         check_sides(source, sink)
         return None
 
+    @property
+    def together(self) -> bool | None:
+        """Among all where both sides are alike."""
+        return self.network.symmetric
+
     def numbers(self, flows: pl.DataFrame) -> Ends:
         """Indices of the end points, counted apart on each side of the link."""
         return hosts(flows, together=self.network.symmetric)

@@ -111,6 +111,9 @@ class Graph:
 
     path_columns = ("src", "dst")
 
+    together = None
+    """The network has the hosts."""
+
     def workload_hosts(self, given: Workload) -> tuple[Hosts, Hosts]:
         """As of a dumbbell; every entry of the workload has hosts of its groups in their place."""
         return sides(given)

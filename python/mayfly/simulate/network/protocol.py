@@ -80,6 +80,13 @@ class Net(Protocol):
             No such group.
         """
 
+    @property
+    def together(self) -> bool | None:
+        """Whether :meth:`numbers` are the ranks of the hosts' names among all hosts, else on their side of the link.
+
+        None where the network names its hosts, or has so many: no list of a capture can have others.
+        """
+
     def numbers(self, flows: pl.DataFrame) -> Ends:
         """Numbers of the end points of flows.
 

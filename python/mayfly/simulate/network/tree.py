@@ -201,6 +201,11 @@ class Shaped(Dumbbell):
             raise MayflyError(f"host {host}: in no circuit of the tree: must be one of {known}")
         return found
 
+    @property
+    def together(self) -> bool | None:
+        """Hosts are numbered by circuit."""
+        return None
+
     def numbers(self, flows: pl.DataFrame) -> Ends:
         """Numbers of the end points, those of each circuit apart."""
         return placed(self.of_circuits(flows)).ends
