@@ -83,6 +83,54 @@ struct mf_bound {
 	const char *says;
 };
 
+/**
+ * struct mf_option - an option, in an array by attribute
+ * @initial: its value unless somebody says otherwise
+ * @bound: what it may be; a value below the least is none, and is not shown
+ */
+struct mf_option {
+	u64 initial;
+	struct mf_bound bound;
+};
+
+/**
+ * struct mf_options - the options of a queue discipline
+ * @policy: by attribute
+ * @options: by attribute
+ * @max: the last attribute
+ * @pad: attribute that aligns others
+ */
+struct mf_options {
+	const struct nla_policy *policy;
+	const struct mf_option *options;
+	int max;
+	int pad;
+};
+
+/* A row of a table of options (options/table.h): as an element of both arrays, and as
+ * an initialiser of the core's options, of values @of.
+ */
+#define MF_SCH_POLICY(attribute, number, name, kind, ...) \
+	[attribute] = MF_POLICY_##kind,
+#define MF_SCH_OPTION(attribute, number, name, kind, field, initial_, bound_, ...) \
+	[attribute] = { .initial = (initial_), .bound = bound_ },
+#define MF_SCH_FIELD(attribute, number, name, kind, field, ...) \
+	.field = of[attribute],
+#define MF_SCH_NO_FIELD(...)
+
+#define MF_POLICY_LIMIT { .type = NLA_U32 }
+#define MF_POLICY_LIMIT_BYTES { .type = NLA_U32 }
+#define MF_POLICY_FLOWS { .type = NLA_U32 }
+#define MF_POLICY_SIZE { .type = NLA_U32 }
+#define MF_POLICY_TIME { .type = NLA_U64 }
+#define MF_POLICY_TIME_OR_NEVER { .type = NLA_U64 }
+#define MF_POLICY_WORD { .type = NLA_U8 }
+#define MF_POLICY_FLAG { .type = NLA_U8 }
+
+/* Bounds, as a column of the tables. */
+#define MF_BOUND(least, most, says) { least, most, says }
+#define MF_UNBOUND { 0, U64_MAX, NULL }
+
 /* Bounds of options that several have, of a queue discipline @id. A queue of the
  * largest ones takes some 190 MB; no bound makes a packet cost more than O(log n).
  */
@@ -102,6 +150,15 @@ struct mf_bound {
 void mf_sch_init(struct mf_sch *common, struct Qdisc *sch);
 void mf_sch_free(struct mf_sch *common);
 int mf_sch_connections(struct mf_connections *connections, u32 pkts);
+void mf_sch_initial(const struct mf_options *table, u64 *of);
+int mf_sch_parse(const struct mf_options *table, struct nlattr **tb,
+		 struct nlattr *opt, u64 *of, struct netlink_ext_ack *extack);
+int mf_sch_one_limit(struct nlattr *const *tb, int attribute, u64 *of,
+		     struct netlink_ext_ack *extack);
+int mf_sch_put(const struct mf_options *table, struct sk_buff *skb,
+	       int attribute, u64 value);
+int mf_sch_dump(const struct mf_options *table, struct sk_buff *skb,
+		const u64 *of);
 int mf_sch_check(struct nlattr *const *tb, int max,
 		 const struct mf_bound *bounds, struct netlink_ext_ack *extack);
 int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,

@@ -16,8 +16,10 @@ char *sprint_time64(__s64 ns, char *text);
 
 /**
  * enum plugin_kind - how an option is written
- * @PLUGIN_LIMIT: packets or bytes; the attribute for bytes is the next one; or a
- *	time, where there is an attribute for it
+ * @PLUGIN_LIMIT: packets or bytes, or a time where a row for it follows
+ * @PLUGIN_LIMIT_BYTES: the row behind PLUGIN_LIMIT: the attribute for bytes, the next
+ *	number
+ * @PLUGIN_LIMIT_TIME: the row behind that: the attribute for a time
  * @PLUGIN_FLOWS: a number, 0 too
  * @PLUGIN_SIZE: bytes
  * @PLUGIN_TIME: 1 ms to 10^6 s
@@ -35,10 +37,10 @@ char *sprint_time64(__s64 ns, char *text);
  * @PLUGIN_OWN: read, sent and printed by functions of its own
  */
 enum plugin_kind {
-	PLUGIN_LIMIT, PLUGIN_FLOWS, PLUGIN_SIZE, PLUGIN_TIME,
-	PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER, PLUGIN_SHARE,
-	PLUGIN_SIGNED, PLUGIN_RATE, PLUGIN_WORD, PLUGIN_FLAG, PLUGIN_PRESENT,
-	PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OWN
+	PLUGIN_LIMIT, PLUGIN_LIMIT_BYTES, PLUGIN_LIMIT_TIME, PLUGIN_FLOWS,
+	PLUGIN_SIZE, PLUGIN_TIME, PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER,
+	PLUGIN_SHARE, PLUGIN_SIGNED, PLUGIN_RATE, PLUGIN_WORD, PLUGIN_FLAG,
+	PLUGIN_PRESENT, PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OWN
 };
 
 #define PLUGIN_ATTRIBUTES 64
@@ -66,7 +68,8 @@ struct plugin_own {
  * @kind: enum plugin_kind
  * @attribute: of netlink
  * @words: of which it is one
- * @time: PLUGIN_LIMIT: attribute for a time, or 0
+ * @usage: how it is given, or NULL
+ * @help: lines "name\ttext", or NULL
  * @keywords: PLUGIN_KEYWORD: the words, which end with a NULL
  * @own: PLUGIN_OWN
  */
@@ -75,10 +78,15 @@ struct plugin_option {
 	enum plugin_kind kind;
 	int attribute;
 	const struct plugin_word *words;
-	int time;
+	const char *usage;
+	const char *help;
 	const struct plugin_keyword *keywords;
 	const struct plugin_own *own;
 };
+
+/* A row of a table of options: see options/table.h. */
+#define PLUGIN_ROW(attribute, number, name, kind, field, initial, bound, words, usage, help) \
+	{ #name, PLUGIN_##kind, attribute, words, usage, help },
 
 /* What the command line said; a bit of @given for each attribute. */
 struct plugin_request {
@@ -151,23 +159,38 @@ static inline int plugin_rate(const char *who, const char *name,
 	return 0;
 }
 
+/* Whether @option is only an attribute more of the one before it. */
+static inline bool plugin_is_unit(const struct plugin_option *option)
+{
+	return option->kind == PLUGIN_LIMIT_BYTES ||
+	       option->kind == PLUGIN_LIMIT_TIME;
+}
+
+/* The attribute for a time of a limit, 0 where there is none. */
+static inline int plugin_time_of(const struct plugin_option *option)
+{
+	if (option->kind != PLUGIN_LIMIT || option[2].kind != PLUGIN_LIMIT_TIME)
+		return 0;
+	return option[2].attribute;
+}
+
 /* A limit: packets, bytes, or a time where there is an attribute for it. */
 static inline int plugin_limit(const char *who,
 			       const struct plugin_option *option,
 			       const char *text, struct plugin_request *request)
 {
-	int attribute = option->attribute;
+	int attribute = option->attribute, time = plugin_time_of(option);
 	size_t len = strlen(text);
 	__u32 number = 0;
 	__s64 ns = 0;
 	int err;
 
 	request->given &= ~(3ULL << attribute);
-	if (option->time)
-		request->given &= ~(1ULL << option->time);
-	if (option->time && len && text[len - 1] == 's') {
+	if (time)
+		request->given &= ~(1ULL << time);
+	if (time && len && text[len - 1] == 's') {
 		err = plugin_duration(who, option->name, text, &ns);
-		plugin_give(request, option->time, ns);
+		plugin_give(request, time, ns);
 		return err;
 	}
 	if (plugin_is_pkts(text)) {
@@ -269,6 +292,9 @@ static inline bool plugin_begins(const struct plugin_option *option,
 				 const char *text)
 {
 	switch (option->kind) {
+	case PLUGIN_LIMIT_BYTES:
+	case PLUGIN_LIMIT_TIME:
+		return false;
 	case PLUGIN_BARE_WORD:
 		return plugin_is_word(option, text);
 	case PLUGIN_KEYWORD:
@@ -330,13 +356,13 @@ static inline void plugin_put(const struct plugin_option *option,
 			      const struct plugin_request *request,
 			      struct nlmsghdr *message)
 {
-	int attribute = option->attribute;
+	int attribute = option->attribute, time = plugin_time_of(option);
 	__u64 number;
 
-	if (option->kind == PLUGIN_KEYWORD)
+	if (option->kind == PLUGIN_KEYWORD || plugin_is_unit(option))
 		return;
-	if (option->time && request->given & 1ULL << option->time)
-		attribute = option->time;
+	if (time && request->given & 1ULL << time)
+		attribute = time;
 	else if (option->kind == PLUGIN_LIMIT && request->given & 2ULL << attribute)
 		attribute++;
 	if (!(request->given & 1ULL << attribute))
@@ -350,11 +376,61 @@ static inline void plugin_put(const struct plugin_option *option,
 		 option->kind == PLUGIN_BARE_WORD)
 		addattr8(message, PLUGIN_MESSAGE_SIZE, attribute, number);
 	else if (plugin_is_time(option) || option->kind == PLUGIN_RATE ||
-		 (option->time && attribute == option->time))
+		 (time && attribute == time))
 		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, &number,
 			  sizeof(number));
 	else
 		addattr32(message, PLUGIN_MESSAGE_SIZE, attribute, number);
+}
+
+/* Columns of a line of help, and before its text. */
+#define PLUGIN_WIDTH 80
+#define PLUGIN_INDENT 11
+
+/* Writes a word, or what stays together, in a new line if it would be too long. */
+static inline void plugin_write(const char *word, int len, int indent, int *column)
+{
+	if (*column + 1 + len >= PLUGIN_WIDTH)
+		*column = fprintf(stderr, "\n%*s", indent - 1, "") - 1;
+	*column += fprintf(stderr, " %.*s", len, word);
+}
+
+/* Writes lines "name\ttext", each text beside its name, broken where it is long. */
+static inline void plugin_write_help(const char *help, int indent)
+{
+	int column, name;
+
+	while (*help) {
+		name = strcspn(help, "\t");
+		column = fprintf(stderr, "%-*.*s", indent - 1, name, help);
+		for (help += name; *help && *help != '\n'; help += strcspn(help, " \n")) {
+			help++;
+			plugin_write(help, strcspn(help, " \n"), indent, &column);
+		}
+		fputc('\n', stderr);
+		help += *help == '\n';
+	}
+}
+
+/* Writes the usage of @who and what its options are. */
+static inline void plugin_help(const char *who, const struct plugin_option *options)
+{
+	const struct plugin_option *option;
+	int column, indent, len;
+	char usage[128];
+
+	column = fprintf(stderr, "Usage: ... %s", who);
+	indent = column + 1;
+	for (option = options; option->name; option++) {
+		if (!option->usage)
+			continue;
+		len = snprintf(usage, sizeof(usage), "[ %s ]", option->usage);
+		plugin_write(usage, len, indent, &column);
+	}
+	fputc('\n', stderr);
+	for (option = options; option->name; option++)
+		if (option->help)
+			plugin_write_help(option->help, PLUGIN_INDENT);
 }
 
 /* Reads a command line and writes the attributes; tells whether help is asked. */
@@ -422,14 +498,15 @@ static inline void plugin_show(const struct plugin_option *option,
 			       struct rtattr **tb)
 {
 	const struct rtattr *attribute = tb[option->attribute];
+	int time = plugin_time_of(option);
 	char key[32], format[32];
 	const char *unit = "";
 	const char *suffix = "";
 
-	if (option->kind == PLUGIN_KEYWORD)
+	if (option->kind == PLUGIN_KEYWORD || plugin_is_unit(option))
 		return;
-	if (option->time && tb[option->time]) {
-		plugin_show_time(option, tb[option->time]);
+	if (time && tb[time]) {
+		plugin_show_time(option, tb[time]);
 		return;
 	}
 	if (option->kind == PLUGIN_LIMIT) {

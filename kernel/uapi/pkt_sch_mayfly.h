@@ -5,6 +5,12 @@
 
 #include <linux/types.h>
 
+#include "../options/las.h"
+#include "../options/run2c.h"
+
+/* A row of a table of options: its attribute. Widths are those of its kind. */
+#define MF_ATTRIBUTE(attribute, number, ...) attribute = (number),
+
 /* EFD: early flow discard */
 
 enum {
@@ -134,16 +140,9 @@ struct tc_estmred_xstats {
 
 enum {
 	TCA_LAS_UNSPEC,
-	TCA_LAS_LIMIT,		/* u32, packets */
-	TCA_LAS_LIMIT_BYTES,	/* u32, bytes; in place of TCA_LAS_LIMIT */
-	TCA_LAS_COUNT,		/* u8, enum tc_las_count */
-	TCA_LAS_HALF_LIFE,	/* u64, ns, in which what was moved halves; 0: never */
-	TCA_LAS_VISIT,		/* u64, ns between looks for idle flows */
-	TCA_LAS_TIMEOUT,	/* u64, ns after which an idle flow is forgotten */
-	TCA_LAS_FLOWS,		/* u32, known at a time; at least as many as packets */
-	TCA_LAS_SPLIT,		/* u8, 0 or 1 */
-	TCA_LAS_PAD,
-	__TCA_LAS_MAX
+	MF_LAS_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	TCA_LAS_PAD = 9,
+	__TCA_LAS_MAX = MF_LAS_LAST + 1
 };
 
 #define TCA_LAS_MAX (__TCA_LAS_MAX - 1)
@@ -166,16 +165,9 @@ struct tc_las_xstats {
 
 enum {
 	TCA_RUN2C_UNSPEC,
-	TCA_RUN2C_LIMIT,	/* u32, packets */
-	TCA_RUN2C_LIMIT_BYTES,	/* u32, bytes; in place of TCA_RUN2C_LIMIT */
-	TCA_RUN2C_COUNT,	/* u8, enum tc_las_count */
-	TCA_RUN2C_THRESHOLD,	/* u32, bytes */
-	TCA_RUN2C_VISIT,	/* u64, ns between looks for idle flows */
-	TCA_RUN2C_TIMEOUT,	/* u64, ns after which an idle flow is forgotten */
-	TCA_RUN2C_FLOWS,	/* u32, known at a time; at least as many as packets */
-	TCA_RUN2C_SPLIT,	/* u8, 0 or 1 */
-	TCA_RUN2C_PAD,
-	__TCA_RUN2C_MAX
+	MF_RUN2C_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	TCA_RUN2C_PAD = 9,
+	__TCA_RUN2C_MAX = MF_RUN2C_LAST + 1
 };
 
 #define TCA_RUN2C_MAX (__TCA_RUN2C_MAX - 1)

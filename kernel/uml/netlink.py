@@ -5,8 +5,12 @@ import os
 import re
 import socket
 import struct
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "options"))
+import option_rows
 
 HEADER = Path(__file__).resolve().parents[1] / "uapi" / "pkt_sch_mayfly.h"
 NEWQDISC, DELQDISC, GETQDISC = 36, 37, 38
@@ -30,8 +34,8 @@ class Attribute:
     size: int
 
 
-def attributes() -> dict[str, list[Attribute]]:
-    """Options of each of our queue disciplines, from the header that the kernel and tc share."""
+def attributes() -> dict[str, list[Attribute | option_rows.Row]]:
+    """Options of each of our queue disciplines, from the tables and the header that the kernel and tc share."""
     found: dict[str, list[Attribute]] = {}
     text = HEADER.read_text()
     for block in _ENUM.finditer(text):
@@ -43,7 +47,7 @@ def attributes() -> dict[str, list[Attribute]]:
             size = _SIZE.search(line)
             width = 8 if all_alike else int(size[1]) // 8 if size else 0
             found.setdefault(name[1].lower(), []).append(Attribute(name[2], number, width))
-    return found
+    return found | {id: option_rows.rows(id) for id in option_rows.ids()}
 
 
 def attribute(kind: int, payload: bytes) -> bytes:
