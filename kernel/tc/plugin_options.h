@@ -433,6 +433,18 @@ static inline void plugin_help(const char *who, const struct plugin_option *opti
 			plugin_write_help(option->help, PLUGIN_INDENT);
 }
 
+/* Writes the attributes. */
+static inline void plugin_put_options(const struct plugin_option *options,
+				      const struct plugin_request *request,
+				      struct nlmsghdr *message)
+{
+	struct rtattr *nest = plugin_begin(message);
+
+	for (; options->name; options++)
+		plugin_put(options, request, message);
+	addattr_nest_end(message, nest);
+}
+
 /* Reads a command line and writes the attributes; tells whether help is asked. */
 static inline int plugin_parse_options(const char *who,
 				       const struct plugin_option *options,
@@ -441,7 +453,6 @@ static inline int plugin_parse_options(const char *who,
 {
 	struct plugin_request request = { 0 };
 	const struct plugin_option *option;
-	struct rtattr *nest;
 
 	for (; argc > 0; argc--, argv++) {
 		*help = !strcmp(*argv, "help");
@@ -460,10 +471,7 @@ static inline int plugin_parse_options(const char *who,
 			return -1;
 		argc--, argv++;
 	}
-	nest = plugin_begin(message);
-	for (option = options; option->name; option++)
-		plugin_put(option, &request, message);
-	addattr_nest_end(message, nest);
+	plugin_put_options(options, &request, message);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+#include "../options/efd.h"
 #include "../options/las.h"
 #include "../options/run2c.h"
 
@@ -15,15 +16,8 @@
 
 enum {
 	TCA_EFD_UNSPEC,
-	TCA_EFD_LIMIT,		/* u32, packets */
-	TCA_EFD_LIMIT_BYTES,	/* u32, bytes; in place of TCA_EFD_LIMIT */
-	TCA_EFD_COUNT,		/* u8, enum tc_efd_count */
-	TCA_EFD_THRESHOLD,	/* u32, packets with TC_EFD_PACKETS, else bytes */
-	TCA_EFD_HIGH,		/* u8, enum tc_efd_order */
-	TCA_EFD_LOW,		/* u8, enum tc_efd_order */
-	TCA_EFD_FLOWS,		/* u32, 0 for as many as packets */
-	TCA_EFD_SPLIT,		/* u8, 0 or 1 */
-	__TCA_EFD_MAX
+	MF_EFD_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	__TCA_EFD_MAX = MF_EFD_LAST + 1
 };
 
 #define TCA_EFD_MAX (__TCA_EFD_MAX - 1)

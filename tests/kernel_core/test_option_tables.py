@@ -11,6 +11,7 @@ sys.path.insert(0, str(KERNEL / "options"))
 import option_rows  # noqa: E402
 
 ATTRIBUTES = {
+    "efd": "LIMIT 1 4, LIMIT_BYTES 2 4, COUNT 3 1, THRESHOLD 4 4, HIGH 5 1, LOW 6 1, FLOWS 7 4, SPLIT 8 1",
     "las": "LIMIT 1 4, LIMIT_BYTES 2 4, COUNT 3 1, HALF_LIFE 4 8, VISIT 5 8, TIMEOUT 6 8, FLOWS 7 4, SPLIT 8 1",
     "run2c": "LIMIT 1 4, LIMIT_BYTES 2 4, COUNT 3 1, THRESHOLD 4 4, VISIT 5 8, TIMEOUT 6 8, FLOWS 7 4, SPLIT 8 1",
 }
