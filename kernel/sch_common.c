@@ -149,7 +149,9 @@ int mf_sch_parse(const struct mf_options *table, struct nlattr **tb,
 		if (!tb[i])
 			continue;
 		bound = &table->options[i].bound;
-		of[i] = mf_sch_value(tb[i]);
+		if (table->policy[i].type == NLA_BINARY)
+			continue;
+		of[i] = table->policy[i].type == NLA_FLAG ? 1 : mf_sch_value(tb[i]);
 		if (!bound->says || (of[i] >= bound->least && of[i] <= bound->most))
 			continue;
 		NL_SET_BAD_ATTR(extack, tb[i]);
@@ -191,6 +193,8 @@ EXPORT_SYMBOL_GPL(mf_sch_one_limit);
  * @skb: the message
  * @attribute: of the option
  * @value: of it
+ *
+ * One that is no number, or below 0, is left to the queue discipline.
  *
  * Return: 0, or -EMSGSIZE.
  */
@@ -237,32 +241,6 @@ int mf_sch_dump(const struct mf_options *table, struct sk_buff *skb,
 	return nla_nest_end(skb, nest);
 }
 EXPORT_SYMBOL_GPL(mf_sch_dump);
-
-/**
- * mf_sch_parse_limit() - reads a limit in packets or in bytes
- * @pkts: its attribute in packets, u32, or NULL
- * @bytes: its attribute in bytes, u32, or NULL
- * @limit: where it goes; stays without either
- * @limit_in_bytes: the limit is in bytes
- * @extack: says what is wrong
- *
- * Return: 0, or -EINVAL for both.
- */
-int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
-		       u64 *limit, bool *limit_in_bytes,
-		       struct netlink_ext_ack *extack)
-{
-	if (pkts && bytes) {
-		NL_SET_ERR_MSG(extack, "a limit is in packets or in bytes, not in both");
-		return -EINVAL;
-	}
-	if (pkts || bytes) {
-		*limit = nla_get_u32(pkts ?: bytes);
-		*limit_in_bytes = !pkts;
-	}
-	return 0;
-}
-EXPORT_SYMBOL_GPL(mf_sch_parse_limit);
 
 /**
  * struct mf_headers - what the headers of a packet tell

@@ -16,6 +16,7 @@
 
 #include "core/connections.h"
 #include "core/queue.h"
+#include "options/table.h"
 
 /**
  * struct mf_sch - part of the private data of every queue discipline
@@ -124,28 +125,16 @@ struct mf_options {
 #define MF_POLICY_SIZE { .type = NLA_U32 }
 #define MF_POLICY_TIME { .type = NLA_U64 }
 #define MF_POLICY_TIME_OR_NEVER { .type = NLA_U64 }
+#define MF_POLICY_DURATION { .type = NLA_U64 }
+#define MF_POLICY_LIMIT_TIME { .type = NLA_U64 }
+#define MF_POLICY_RATE { .type = NLA_U64 }
+#define MF_POLICY_NUMBER { .type = NLA_U32 }
+#define MF_POLICY_SIGNED { .type = NLA_S32 }
+#define MF_POLICY_SHARE { .type = NLA_U32 }
+#define MF_POLICY_PRESENT { .type = NLA_FLAG }
+#define MF_POLICY_BARE_WORD { .type = NLA_U8 }
 #define MF_POLICY_WORD { .type = NLA_U8 }
 #define MF_POLICY_FLAG { .type = NLA_U8 }
-
-/* Bounds, as a column of the tables. */
-#define MF_BOUND(least, most, says) { least, most, says }
-#define MF_UNBOUND { 0, U64_MAX, NULL }
-
-/* Bounds of options that several have, of a queue discipline @id. A queue of the
- * largest ones takes some 190 MB; no bound makes a packet cost more than O(log n).
- */
-#define MF_TIME_MIN ((u64)NSEC_PER_MSEC)
-#define MF_TIME_MAX (1000000ULL * NSEC_PER_SEC)
-#define MF_BOUND_LIMIT(id) \
-	{ 1, MF_MAX_PKTS, id ": limit: 1 to 1048576 packets" }
-#define MF_BOUND_LIMIT_BYTES(id) \
-	{ 1, U32_MAX, id ": limit: 1 to 4294967295 bytes" }
-#define MF_BOUND_FLOWS(id) \
-	{ 0, MF_MAX_PKTS, id ": flows: 0 to 1048576" }
-#define MF_BOUND_TIME(id, name) \
-	{ MF_TIME_MIN, MF_TIME_MAX, id ": " name ": 1 ms to 1000000 s" }
-#define MF_BOUND_SPLIT(id) \
-	{ 0, 1, id ": split: 0 or 1" }
 
 void mf_sch_init(struct mf_sch *common, struct Qdisc *sch);
 void mf_sch_free(struct mf_sch *common);
@@ -161,9 +150,6 @@ int mf_sch_dump(const struct mf_options *table, struct sk_buff *skb,
 		const u64 *of);
 int mf_sch_check(struct nlattr *const *tb, int max,
 		 const struct mf_bound *bounds, struct netlink_ext_ack *extack);
-int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
-		       u64 *limit, bool *limit_in_bytes,
-		       struct netlink_ext_ack *extack);
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns);
 void mf_sch_name(const struct mf_sch *common, const struct sk_buff *skb,

@@ -7,7 +7,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 SIZES = {"WORD": 1, "FLAG": 1, "BARE_WORD": 1, "TIME": 8, "TIME_OR_NEVER": 8, "DURATION": 8, "LIMIT_TIME": 8, "RATE": 8}
 """Bytes of an attribute by kind, where they are not four."""
-NO_NUMBER = ("OWN", "PRESENT")
+NO_NUMBER = ("OTHER", "PRESENT")
 _BEGIN = re.compile(r"#define MF_\w+_OPTIONS\(FIELD, OWN\)(.*?)\n\n", re.DOTALL)
 _PIECE = re.compile(
     r"/\* (?P<page>\|.*?\|) \*/|\b(?:FIELD|OWN)\((?P<columns>(?:\([^()]*\)|[^()\"]|\"[^\"]*\")*)\)", re.DOTALL

@@ -34,13 +34,13 @@ char *sprint_time64(__s64 ns, char *text);
  * @PLUGIN_PRESENT: its name alone
  * @PLUGIN_BARE_WORD: one of some words, without the name
  * @PLUGIN_KEYWORD: a word that sets other options
- * @PLUGIN_OWN: read, sent and printed by functions of its own
+ * @PLUGIN_OTHER: read, sent and printed by functions of its own
  */
 enum plugin_kind {
 	PLUGIN_LIMIT, PLUGIN_LIMIT_BYTES, PLUGIN_LIMIT_TIME, PLUGIN_FLOWS,
 	PLUGIN_SIZE, PLUGIN_TIME, PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER,
 	PLUGIN_SHARE, PLUGIN_SIGNED, PLUGIN_RATE, PLUGIN_WORD, PLUGIN_FLAG,
-	PLUGIN_PRESENT, PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OWN
+	PLUGIN_PRESENT, PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OTHER
 };
 
 #define PLUGIN_ATTRIBUTES 64
@@ -67,26 +67,24 @@ struct plugin_own {
  * @name: on the command line and in what is printed
  * @kind: enum plugin_kind
  * @attribute: of netlink
- * @words: of which it is one
+ * @by: PLUGIN_WORD, PLUGIN_BARE_WORD: the words, struct plugin_word;
+ *	PLUGIN_KEYWORD: struct plugin_keyword, which end with a NULL;
+ *	PLUGIN_OTHER: struct plugin_own
  * @usage: how it is given, or NULL
  * @help: lines "name\ttext", or NULL
- * @keywords: PLUGIN_KEYWORD: the words, which end with a NULL
- * @own: PLUGIN_OWN
  */
 struct plugin_option {
 	const char *name;
 	enum plugin_kind kind;
 	int attribute;
-	const struct plugin_word *words;
+	const void *by;
 	const char *usage;
 	const char *help;
-	const struct plugin_keyword *keywords;
-	const struct plugin_own *own;
 };
 
 /* A row of a table of options: see options/table.h. */
-#define PLUGIN_ROW(attribute, number, name, kind, field, initial, bound, words, usage, help) \
-	{ #name, PLUGIN_##kind, attribute, words, usage, help },
+#define PLUGIN_ROW(attribute, number, name, kind, field, initial, bound, by, usage, help) \
+	{ #name, PLUGIN_##kind, attribute, by, usage, help },
 
 /* What the command line said; a bit of @given for each attribute. */
 struct plugin_request {
@@ -222,6 +220,7 @@ static inline int plugin_read(const char *who,
 			      const char *text, struct plugin_request *request)
 {
 	bool never = option->kind == PLUGIN_TIME_OR_NEVER;
+	const struct plugin_own *own = option->by;
 	int attribute = option->attribute;
 	__u32 number = 0;
 	__u64 wide = 0;
@@ -238,8 +237,8 @@ static inline int plugin_read(const char *who,
 	case PLUGIN_SIGNED:
 		err = plugin_signed(who, option->name, text, &wide);
 		break;
-	case PLUGIN_OWN:
-		err = option->own->read(who, option->name, text);
+	case PLUGIN_OTHER:
+		err = own->read(who, option->name, text);
 		break;
 	case PLUGIN_FLOWS:
 		err = plugin_pkts(who, option->name, text, 0, PLUGIN_MAX_PKTS,
@@ -249,7 +248,7 @@ static inline int plugin_read(const char *who,
 		err = plugin_bytes(who, option->name, text, &number);
 		break;
 	case PLUGIN_WORD:
-		err = plugin_word(who, option->name, text, option->words, &word);
+		err = plugin_word(who, option->name, text, option->by, &word);
 		break;
 	case PLUGIN_NUMBER:
 		err = plugin_number(who, option->name, text, &number);
@@ -270,7 +269,7 @@ static inline int plugin_read(const char *who,
 static inline const struct plugin_keyword *
 plugin_keyword(const struct plugin_option *option, const char *text)
 {
-	const struct plugin_keyword *keyword = option->keywords;
+	const struct plugin_keyword *keyword = option->by;
 
 	while (keyword->word && strcmp(keyword->word, text))
 		keyword++;
@@ -280,7 +279,7 @@ plugin_keyword(const struct plugin_option *option, const char *text)
 static inline bool plugin_is_word(const struct plugin_option *option,
 				  const char *text)
 {
-	const struct plugin_word *word = option->words;
+	const struct plugin_word *word = option->by;
 
 	while (word->word && strcmp(word->word, text))
 		word++;
@@ -333,7 +332,7 @@ static inline bool plugin_read_alone(const struct plugin_option *option,
 		plugin_give(request, option->attribute, 1);
 		return true;
 	case PLUGIN_BARE_WORD:
-		plugin_word("", option->name, text, option->words, &number);
+		plugin_word("", option->name, text, option->by, &number);
 		plugin_give(request, option->attribute, number);
 		return true;
 	case PLUGIN_KEYWORD:
@@ -357,6 +356,7 @@ static inline void plugin_put(const struct plugin_option *option,
 			      struct nlmsghdr *message)
 {
 	int attribute = option->attribute, time = plugin_time_of(option);
+	const struct plugin_own *own = option->by;
 	__u64 number;
 
 	if (option->kind == PLUGIN_KEYWORD || plugin_is_unit(option))
@@ -368,8 +368,8 @@ static inline void plugin_put(const struct plugin_option *option,
 	if (!(request->given & 1ULL << attribute))
 		return;
 	number = request->numbers[attribute];
-	if (option->kind == PLUGIN_OWN)
-		option->own->put(message, attribute);
+	if (option->kind == PLUGIN_OTHER)
+		own->put(message, attribute);
 	else if (option->kind == PLUGIN_PRESENT)
 		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, NULL, 0);
 	else if (option->kind == PLUGIN_WORD || option->kind == PLUGIN_FLAG ||
@@ -403,9 +403,9 @@ static inline void plugin_write_help(const char *help, int indent)
 	while (*help) {
 		name = strcspn(help, "\t");
 		column = fprintf(stderr, "%-*.*s", indent - 1, name, help);
-		for (help += name; *help && *help != '\n'; help += strcspn(help, " \n")) {
+		for (help += name; *help && *help != '\n'; help += strcspn(help, "\n ")) {
 			help++;
-			plugin_write(help, strcspn(help, " \n"), indent, &column);
+			plugin_write(help, strcspn(help, "\n "), indent, &column);
 		}
 		fputc('\n', stderr);
 		help += *help == '\n';
@@ -445,19 +445,20 @@ static inline void plugin_put_options(const struct plugin_option *options,
 	addattr_nest_end(message, nest);
 }
 
-/* Reads a command line and writes the attributes; tells whether help is asked. */
+/* Reads a command line and writes the attributes, or help where that is asked for. */
 static inline int plugin_parse_options(const char *who,
 				       const struct plugin_option *options,
 				       int argc, char **argv,
-				       struct nlmsghdr *message, bool *help)
+				       struct nlmsghdr *message)
 {
 	struct plugin_request request = { 0 };
 	const struct plugin_option *option;
 
 	for (; argc > 0; argc--, argv++) {
-		*help = !strcmp(*argv, "help");
-		if (*help)
+		if (!strcmp(*argv, "help")) {
+			plugin_help(who, options);
 			return -1;
+		}
 		option = plugin_find(options, *argv);
 		if (!option)
 			return plugin_fail(who, "no option %s; tc qdisc add %s help",
@@ -506,6 +507,7 @@ static inline void plugin_show(const struct plugin_option *option,
 			       struct rtattr **tb)
 {
 	const struct rtattr *attribute = tb[option->attribute];
+	const struct plugin_own *own = option->by;
 	int time = plugin_time_of(option);
 	char key[32], format[32];
 	const char *unit = "";
@@ -532,20 +534,20 @@ static inline void plugin_show(const struct plugin_option *option,
 	case PLUGIN_WORD:
 		snprintf(format, sizeof(format), "%s %%s ", option->name);
 		plugin_print_string(option->name, format,
-				    plugin_name(option->words,
+				    plugin_name(option->by,
 						plugin_u8(attribute)));
 		return;
 	case PLUGIN_BARE_WORD:
 		plugin_print_string(option->name, "%s ",
-				    plugin_name(option->words,
+				    plugin_name(option->by,
 						plugin_u8(attribute)));
 		return;
 	case PLUGIN_PRESENT:
 		print_color_bool(PRINT_JSON, COLOR_NONE, option->name, NULL, true);
 		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
 		return;
-	case PLUGIN_OWN:
-		option->own->show(option->name, attribute);
+	case PLUGIN_OTHER:
+		own->show(option->name, attribute);
 		return;
 	case PLUGIN_RATE:
 		plugin_show_rate(option, attribute);

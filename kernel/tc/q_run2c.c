@@ -17,12 +17,7 @@ static const struct plugin_option options[] = {
 static int parse(const struct qdisc_util *util, int argc, char **argv,
 		 struct nlmsghdr *message, const char *device)
 {
-	bool help = false;
-	int err = plugin_parse_options("run2c", options, argc, argv, message, &help);
-
-	if (help)
-		plugin_help("run2c", options);
-	return err;
+	return plugin_parse_options("run2c", options, argc, argv, message);
 }
 
 static int print(const struct qdisc_util *util, FILE *file, struct rtattr *nest)

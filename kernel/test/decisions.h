@@ -75,6 +75,7 @@ extern const char *const program;
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 double option_number(const struct option *option);
 u64 option_ns(const struct option *option);
+bool option_flag(const struct option *option);
 
 /* A row of a table of options (options/table.h): an initialiser of the core's options,
  * and what reads it from crates/qdisc's word for it into these, behind an if.
@@ -85,6 +86,8 @@ u64 option_ns(const struct option *option);
 		options->field = READ_##kind(option);
 #define NO_FIELD(...)
 
+#define READ_DURATION option_ns
+#define READ_FLAG option_flag
 #define READ_FLOWS option_number
 #define READ_SIZE option_number
 #define READ_TIME option_ns

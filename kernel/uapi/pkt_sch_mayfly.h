@@ -7,10 +7,8 @@
 
 #include "../options/efd.h"
 #include "../options/las.h"
+#include "../options/lfq.h"
 #include "../options/run2c.h"
-
-/* A row of a table of options: its attribute. Widths are those of its kind. */
-#define MF_ATTRIBUTE(attribute, number, ...) attribute = (number),
 
 /* EFD: early flow discard */
 
@@ -180,38 +178,8 @@ struct tc_run2c_xstats {
 enum {
 	TCA_LFQ_UNSPEC,
 	TCA_LFQ_PAD,
-	TCA_LFQ_LIMIT,		/* u32, packets */
-	TCA_LFQ_LIMIT_BYTES,	/* u32, bytes; in place of TCA_LFQ_LIMIT */
-	TCA_LFQ_USER,		/* u8, enum tc_lfq_user */
-	TCA_LFQ_WEIGHTS,	/* u8, enum tc_lfq_weights */
-	TCA_LFQ_PREFIX,		/* u32, bits of an IPv4 address */
-	TCA_LFQ_PREFIX6,	/* u32, bits of an IPv6 address */
-	TCA_LFQ_USER_LAG,	/* u32, bytes */
-	TCA_LFQ_FLOW_LAG,	/* u32, bytes */
-	TCA_LFQ_DEBT,		/* u32, bytes */
-	TCA_LFQ_PACE,		/* u32, times 2^24 */
-	TCA_LFQ_PROBATION,	/* u64, ns; 0: none */
-	TCA_LFQ_FLOWS,		/* u32, slots */
-	TCA_LFQ_USERS,		/* u32, slots */
-	TCA_LFQ_LAG_TIME,	/* u64, ns */
-	TCA_LFQ_PATIENCE,	/* u64, ns */
-	TCA_LFQ_TARGET,		/* u64, ns */
-	TCA_LFQ_INTERVAL,	/* u64, ns */
-	TCA_LFQ_MTU,		/* u32, bytes */
-	TCA_LFQ_ECN,		/* u8, 0 or 1 */
-	TCA_LFQ_STEP,		/* u64, ns */
-	TCA_LFQ_SPLIT,		/* u8, 0 or 1 */
-	TCA_LFQ_LIMIT_TIME,	/* u64, ns at the bandwidth; in place of TCA_LFQ_LIMIT */
-	TCA_LFQ_MEMLIMIT,	/* u32, bytes */
-	TCA_LFQ_BANDWIDTH,	/* u64, bytes/s; 0: does not shape */
-	TCA_LFQ_INGRESS,	/* u8, 0 or 1 */
-	TCA_LFQ_OVERHEAD,	/* s32, bytes beside an IP packet */
-	TCA_LFQ_RAW,		/* flag: lengths as they come; in place of TCA_LFQ_OVERHEAD */
-	TCA_LFQ_MPU,		/* u32, bytes */
-	TCA_LFQ_FRAMING,	/* u8, enum tc_lfq_framing */
-	TCA_LFQ_NAT,		/* u8, 0 or 1 */
-	TCA_LFQ_DSCP,		/* u16 for each of 64 code points: its weight */
-	__TCA_LFQ_MAX
+	MF_LFQ_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	__TCA_LFQ_MAX = MF_LFQ_LAST + 1
 };
 
 #define TCA_LFQ_MAX (__TCA_LFQ_MAX - 1)
