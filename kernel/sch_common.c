@@ -83,36 +83,6 @@ static u64 mf_sch_value(const struct nlattr *attribute)
 }
 
 /**
- * mf_sch_check() - looks whether options are within their bounds
- * @tb: attributes, whose lengths were looked at
- * @max: the last one
- * @bounds: of each; one that says nothing has none
- * @extack: says which bound was passed
- *
- * Return: 0, or -ERANGE.
- */
-int mf_sch_check(struct nlattr *const *tb, int max,
-		 const struct mf_bound *bounds, struct netlink_ext_ack *extack)
-{
-	u64 value;
-	int i;
-
-	for (i = 0; i <= max; i++) {
-		if (!tb[i] || !bounds[i].says)
-			continue;
-		value = mf_sch_value(tb[i]);
-		if (value >= bounds[i].least && value <= bounds[i].most)
-			continue;
-		NL_SET_BAD_ATTR(extack, tb[i]);
-		if (extack)
-			extack->_msg = bounds[i].says;
-		return -ERANGE;
-	}
-	return 0;
-}
-EXPORT_SYMBOL_GPL(mf_sch_check);
-
-/**
  * mf_sch_initial() - gives options their values at first
  * @table: the options
  * @of: values by attribute

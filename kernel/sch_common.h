@@ -148,8 +148,6 @@ int mf_sch_put(const struct mf_options *table, struct sk_buff *skb,
 	       int attribute, u64 value);
 int mf_sch_dump(const struct mf_options *table, struct sk_buff *skb,
 		const u64 *of);
-int mf_sch_check(struct nlattr *const *tb, int max,
-		 const struct mf_bound *bounds, struct netlink_ext_ack *extack);
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns);
 void mf_sch_name(const struct mf_sch *common, const struct sk_buff *skb,

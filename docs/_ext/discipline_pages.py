@@ -80,12 +80,10 @@ def kernel_pages() -> dict[str, str]:
         if not comment:
             raise ValueError(f"{source.name}: must have its documentation, '/**', ' * DOC: {source.stem}'")
         lines = [line.removeprefix(" *").removeprefix(" ") for line in comment[1].splitlines()]
-        id = source.stem.removeprefix("sch_")
-        if id in option_rows.ids():
-            if lines.count(OPTIONS) != 1:
-                raise ValueError(f"{source.name}: must have {OPTIONS} once in its documentation, for its options")
-            at = lines.index(OPTIONS)
-            lines[at : at + 1] = option_rows.page(id)
+        if lines.count(OPTIONS) != 1:
+            raise ValueError(f"{source.name}: must have {OPTIONS} once in its documentation, for its options")
+        at = lines.index(OPTIONS)
+        lines[at : at + 1] = option_rows.page(source.stem.removeprefix("sch_"))
         found[source.stem] = f"# `{source.stem}`\n" + "\n".join(lines) + "\n"
     return found
 

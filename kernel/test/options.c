@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #pragma GCC diagnostic ignored "-Wunused-function"
+#include "../core/estmred.h"
 #include "../core/lfq.h"
 #include "../core/shaper.h"
 #include "../uapi/pkt_sch_mayfly.h"
@@ -44,6 +45,7 @@ struct row {
 		      id##_rows[at].bound.most, id##_rows[at].bound.says)
 
 TABLE(efd, MF_EFD_OPTIONS);
+TABLE(estmred, MF_ESTMRED_OPTIONS);
 TABLE(las, MF_LAS_OPTIONS);
 TABLE(lfq, MF_LFQ_OPTIONS);
 TABLE(run2c, MF_RUN2C_OPTIONS);
@@ -53,6 +55,7 @@ int main(void)
 	size_t at;
 
 	PRINT(efd);
+	PRINT(estmred);
 	PRINT(las);
 	PRINT(lfq);
 	PRINT(run2c);

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #include "../options/efd.h"
+#include "../options/estmred.h"
 #include "../options/las.h"
 #include "../options/lfq.h"
 #include "../options/run2c.h"
@@ -51,39 +52,8 @@ struct tc_efd_xstats {
 enum {
 	TCA_ESTMRED_UNSPEC,
 	TCA_ESTMRED_PAD,
-	TCA_ESTMRED_LIMIT_BYTES, /* 0 or 1: the limit is in bytes */
-	TCA_ESTMRED_LIMIT,	/* packets or bytes */
-	TCA_ESTMRED_BYTES,	/* 0 or 1: thresholds are in bytes, else in packets */
-	TCA_ESTMRED_MIN,	/* packets or bytes; 0: by the limit */
-	TCA_ESTMRED_MAX_TH,	/* packets or bytes; 0: three times the other */
-	TCA_ESTMRED_AVPKT,	/* bytes */
-	TCA_ESTMRED_PROBABILITY, /* at the upper threshold, times 2^31 */
-	TCA_ESTMRED_WEIGHT,	/* of the present queue, times 2^31 */
-	TCA_ESTMRED_GENTLE,	/* 0 or 1 */
-	TCA_ESTMRED_WAIT,	/* 0 or 1: drops are 1/p to 2/p packets apart */
-	TCA_ESTMRED_ECN,	/* 0 or 1 */
-	TCA_ESTMRED_MARK_MAX,	/* probability above which none is marked, times 2^31 */
-	TCA_ESTMRED_SPLIT,	/* 0 or 1 */
-	TCA_ESTMRED_ESTIMATE,	/* 0 or 1 */
-	TCA_ESTMRED_METHOD,	/* enum tc_estmred_method */
-	TCA_ESTMRED_RATE,	/* bytes per second; 0: measured */
-	TCA_ESTMRED_RTT,	/* without queueing, ns */
-	TCA_ESTMRED_QUEUED_RTT,	/* ns; 0: by the mean queue */
-	TCA_ESTMRED_SAMPLING,	/* ns; 0: a third of the round trip */
-	TCA_ESTMRED_PER_ESTIMATE, /* sampling intervals */
-	TCA_ESTMRED_START,	/* ns */
-	TCA_ESTMRED_TICKS,	/* per second */
-	TCA_ESTMRED_QUEUE_FILTER, /* share of the old value, times 2^14, as all below */
-	TCA_ESTMRED_DROP_FILTER,
-	TCA_ESTMRED_SMOOTHING,
-	TCA_ESTMRED_GAMMA_1,
-	TCA_ESTMRED_GAMMA_2,
-	TCA_ESTMRED_START_SHARE,
-	TCA_ESTMRED_PER_ACK,
-	TCA_ESTMRED_ABOVE,
-	TCA_ESTMRED_BELOW,
-	TCA_ESTMRED_ZERO_INTERVALS, /* sampling intervals */
-	__TCA_ESTMRED_MAX
+	MF_ESTMRED_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	__TCA_ESTMRED_MAX = MF_ESTMRED_LAST + 1
 };
 
 #define TCA_ESTMRED_MAX (__TCA_ESTMRED_MAX - 1)
