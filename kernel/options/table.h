@@ -23,7 +23,8 @@
  * field: of the core's options, or of what else the value goes to
  * initial: the value unless somebody says otherwise
  * bound: what it may be and what is said beyond; one of those below
- * words: of WORD and BARE_WORD, by their name in the plug-in, else NULL
+ * words: of WORD and BARE_WORD, and the functions of OTHER, by their name in the plug-in;
+ *	else NULL
  * usage: how it is given, for help; NULL: the row of another option says it
  * help: lines "name\ttext", for help; NULL as before
  *
