@@ -83,60 +83,134 @@ static u64 mf_sch_value(const struct nlattr *attribute)
 }
 
 /**
- * mf_sch_check() - looks whether options are within their bounds
- * @tb: attributes, whose lengths were looked at
- * @max: the last one
- * @bounds: of each; one that says nothing has none
- * @extack: says which bound was passed
- *
- * Return: 0, or -ERANGE.
+ * mf_sch_initial() - gives options their values at first
+ * @table: the options
+ * @of: values by attribute
  */
-int mf_sch_check(struct nlattr *const *tb, int max,
-		 const struct mf_bound *bounds, struct netlink_ext_ack *extack)
+void mf_sch_initial(const struct mf_options *table, u64 *of)
 {
-	u64 value;
 	int i;
 
-	for (i = 0; i <= max; i++) {
-		if (!tb[i] || !bounds[i].says)
+	for (i = 0; i <= table->max; i++)
+		of[i] = table->options[i].initial;
+}
+EXPORT_SYMBOL_GPL(mf_sch_initial);
+
+/**
+ * mf_sch_parse() - puts what a message says in place of values
+ * @table: the options
+ * @tb: for attributes, as many as there are
+ * @opt: the message
+ * @of: values by attribute; of one that is no number it stays
+ * @extack: says what is wrong
+ *
+ * Return: 0, or an errno: a bound was passed, or the message is none.
+ */
+int mf_sch_parse(const struct mf_options *table, struct nlattr **tb,
+		 struct nlattr *opt, u64 *of, struct netlink_ext_ack *extack)
+{
+	int err = nla_parse_nested(tb, table->max, opt, table->policy, extack);
+	const struct mf_bound *bound;
+	int i;
+
+	if (err)
+		return err;
+	for (i = 1; i <= table->max; i++) {
+		if (!tb[i])
 			continue;
-		value = mf_sch_value(tb[i]);
-		if (value >= bounds[i].least && value <= bounds[i].most)
+		bound = &table->options[i].bound;
+		if (table->policy[i].type == NLA_BINARY)
+			continue;
+		of[i] = table->policy[i].type == NLA_FLAG ? 1 : mf_sch_value(tb[i]);
+		if (!bound->says || (of[i] >= bound->least && of[i] <= bound->most))
 			continue;
 		NL_SET_BAD_ATTR(extack, tb[i]);
 		if (extack)
-			extack->_msg = bounds[i].says;
+			extack->_msg = bound->says;
 		return -ERANGE;
 	}
 	return 0;
 }
-EXPORT_SYMBOL_GPL(mf_sch_check);
+EXPORT_SYMBOL_GPL(mf_sch_parse);
 
 /**
- * mf_sch_parse_limit() - reads a limit in packets or in bytes
- * @pkts: its attribute in packets, u32, or NULL
- * @bytes: its attribute in bytes, u32, or NULL
- * @limit: where it goes; stays without either
- * @limit_in_bytes: the limit is in bytes
+ * mf_sch_one_limit() - looks that a limit is in one unit
+ * @tb: attributes
+ * @attribute: that in packets; the next one is in bytes
+ * @of: values by attribute; the other unit has none from now on
  * @extack: says what is wrong
  *
  * Return: 0, or -EINVAL for both.
  */
-int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
-		       u64 *limit, bool *limit_in_bytes,
-		       struct netlink_ext_ack *extack)
+int mf_sch_one_limit(struct nlattr *const *tb, int attribute, u64 *of,
+		     struct netlink_ext_ack *extack)
 {
-	if (pkts && bytes) {
+	if (tb[attribute] && tb[attribute + 1]) {
 		NL_SET_ERR_MSG(extack, "a limit is in packets or in bytes, not in both");
 		return -EINVAL;
 	}
-	if (pkts || bytes) {
-		*limit = nla_get_u32(pkts ?: bytes);
-		*limit_in_bytes = !pkts;
-	}
+	if (tb[attribute])
+		of[attribute + 1] = 0;
+	else if (tb[attribute + 1])
+		of[attribute] = 0;
 	return 0;
 }
-EXPORT_SYMBOL_GPL(mf_sch_parse_limit);
+EXPORT_SYMBOL_GPL(mf_sch_one_limit);
+
+/**
+ * mf_sch_put() - writes an option into a message
+ * @table: the options
+ * @skb: the message
+ * @attribute: of the option
+ * @value: of it
+ *
+ * One that is no number, or below 0, is left to the queue discipline.
+ *
+ * Return: 0, or -EMSGSIZE.
+ */
+int mf_sch_put(const struct mf_options *table, struct sk_buff *skb,
+	       int attribute, u64 value)
+{
+	if (value < table->options[attribute].bound.least)
+		return 0;
+	switch (table->policy[attribute].type) {
+	case NLA_U8:
+		return nla_put_u8(skb, attribute, value);
+	case NLA_U32:
+		return nla_put_u32(skb, attribute, value);
+	case NLA_U64:
+		return nla_put_u64_64bit(skb, attribute, value, table->pad);
+	default:
+		return 0;
+	}
+}
+EXPORT_SYMBOL_GPL(mf_sch_put);
+
+/**
+ * mf_sch_dump() - writes all options into a message, by attribute
+ * @table: the options
+ * @skb: the message
+ * @of: values by attribute
+ *
+ * Return: its length, or -EMSGSIZE.
+ */
+int mf_sch_dump(const struct mf_options *table, struct sk_buff *skb,
+		const u64 *of)
+{
+	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int i;
+
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 1; i <= table->max; i++) {
+		if (mf_sch_put(table, skb, i, of[i])) {
+			nla_nest_cancel(skb, nest);
+			return -EMSGSIZE;
+		}
+	}
+	return nla_nest_end(skb, nest);
+}
+EXPORT_SYMBOL_GPL(mf_sch_dump);
 
 /**
  * struct mf_headers - what the headers of a packet tell

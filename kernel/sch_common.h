@@ -16,6 +16,7 @@
 
 #include "core/connections.h"
 #include "core/queue.h"
+#include "options/table.h"
 
 /**
  * struct mf_sch - part of the private data of every queue discipline
@@ -83,30 +84,70 @@ struct mf_bound {
 	const char *says;
 };
 
-/* Bounds of options that several have, of a queue discipline @id. A queue of the
- * largest ones takes some 190 MB; no bound makes a packet cost more than O(log n).
+/**
+ * struct mf_option - an option, in an array by attribute
+ * @initial: its value unless somebody says otherwise
+ * @bound: what it may be; a value below the least is none, and is not shown
  */
-#define MF_TIME_MIN ((u64)NSEC_PER_MSEC)
-#define MF_TIME_MAX (1000000ULL * NSEC_PER_SEC)
-#define MF_BOUND_LIMIT(id) \
-	{ 1, MF_MAX_PKTS, id ": limit: 1 to 1048576 packets" }
-#define MF_BOUND_LIMIT_BYTES(id) \
-	{ 1, U32_MAX, id ": limit: 1 to 4294967295 bytes" }
-#define MF_BOUND_FLOWS(id) \
-	{ 0, MF_MAX_PKTS, id ": flows: 0 to 1048576" }
-#define MF_BOUND_TIME(id, name) \
-	{ MF_TIME_MIN, MF_TIME_MAX, id ": " name ": 1 ms to 1000000 s" }
-#define MF_BOUND_SPLIT(id) \
-	{ 0, 1, id ": split: 0 or 1" }
+struct mf_option {
+	u64 initial;
+	struct mf_bound bound;
+};
+
+/**
+ * struct mf_options - the options of a queue discipline
+ * @policy: by attribute
+ * @options: by attribute
+ * @max: the last attribute
+ * @pad: attribute that aligns others
+ */
+struct mf_options {
+	const struct nla_policy *policy;
+	const struct mf_option *options;
+	int max;
+	int pad;
+};
+
+/* A row of a table of options (options/table.h): as an element of both arrays, and as
+ * an initialiser of the core's options, of values @of.
+ */
+#define MF_SCH_POLICY(attribute, number, name, kind, ...) \
+	[attribute] = MF_POLICY_##kind,
+#define MF_SCH_OPTION(attribute, number, name, kind, field, initial_, bound_, ...) \
+	[attribute] = { .initial = (initial_), .bound = bound_ },
+#define MF_SCH_FIELD(attribute, number, name, kind, field, ...) \
+	.field = of[attribute],
+#define MF_SCH_NO_FIELD(...)
+
+#define MF_POLICY_LIMIT { .type = NLA_U32 }
+#define MF_POLICY_LIMIT_BYTES { .type = NLA_U32 }
+#define MF_POLICY_FLOWS { .type = NLA_U32 }
+#define MF_POLICY_SIZE { .type = NLA_U32 }
+#define MF_POLICY_TIME { .type = NLA_U64 }
+#define MF_POLICY_TIME_OR_NEVER { .type = NLA_U64 }
+#define MF_POLICY_DURATION { .type = NLA_U64 }
+#define MF_POLICY_LIMIT_TIME { .type = NLA_U64 }
+#define MF_POLICY_RATE { .type = NLA_U64 }
+#define MF_POLICY_NUMBER { .type = NLA_U32 }
+#define MF_POLICY_SIGNED { .type = NLA_S32 }
+#define MF_POLICY_SHARE { .type = NLA_U32 }
+#define MF_POLICY_PRESENT { .type = NLA_FLAG }
+#define MF_POLICY_BARE_WORD { .type = NLA_U8 }
+#define MF_POLICY_WORD { .type = NLA_U8 }
+#define MF_POLICY_FLAG { .type = NLA_U8 }
 
 void mf_sch_init(struct mf_sch *common, struct Qdisc *sch);
 void mf_sch_free(struct mf_sch *common);
 int mf_sch_connections(struct mf_connections *connections, u32 pkts);
-int mf_sch_check(struct nlattr *const *tb, int max,
-		 const struct mf_bound *bounds, struct netlink_ext_ack *extack);
-int mf_sch_parse_limit(const struct nlattr *pkts, const struct nlattr *bytes,
-		       u64 *limit, bool *limit_in_bytes,
-		       struct netlink_ext_ack *extack);
+void mf_sch_initial(const struct mf_options *table, u64 *of);
+int mf_sch_parse(const struct mf_options *table, struct nlattr **tb,
+		 struct nlattr *opt, u64 *of, struct netlink_ext_ack *extack);
+int mf_sch_one_limit(struct nlattr *const *tb, int attribute, u64 *of,
+		     struct netlink_ext_ack *extack);
+int mf_sch_put(const struct mf_options *table, struct sk_buff *skb,
+	       int attribute, u64 value);
+int mf_sch_dump(const struct mf_options *table, struct sk_buff *skb,
+		const u64 *of);
 void mf_sch_describe(struct mf_sch *common, const struct sk_buff *skb,
 		     struct mf_packet *packet, u64 now_ns);
 void mf_sch_name(const struct mf_sch *common, const struct sk_buff *skb,

@@ -21,14 +21,7 @@
  * tc -s qdisc show dev eth0
  * ```
  *
- * | option | meaning | default |
- * |---|---|---|
- * | `limit 300`, `300p`, `450kb` | most that waits, packets or bytes; 1 to 1048576 packets | `300p` |
- * | `threshold 30000b`, `20p` | what goes first of every sub-flow of a flow | 30000 bytes, or 20 packets with `count packets` |
- * | `count bytes`, `packets`, `acked` | what a sub-flow is measured in; a threshold with `p` says `packets` | `bytes` |
- * | `high fifo`, `las`, `low fifo`, `las` | order of a class: of arrival, or by what the flow had moved | `fifo` |
- * | `flows N` | most sub-flows at a time, up to 1048576; a packet that would begin one more goes low; 0: as many as packets | 0 |
- * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ * {options}
  *
  * A sub-flow is what is known of a flow while a packet of it waits. `tc -s qdisc show` adds:
  *
@@ -53,13 +46,15 @@
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 
-#define EFD_LIMIT_PKTS 300
-#define EFD_THRESHOLD_PKTS 20
-#define EFD_THRESHOLD_BYTES (EFD_THRESHOLD_PKTS * 1500)
+/* What the options are: one value for each attribute. */
+struct efd_values {
+	u64 of[TCA_EFD_MAX + 1];
+};
 
 struct efd_sched_data {
 	struct mf_sch common;
 	struct mf_efd core;
+	struct efd_values values;
 };
 
 static const u8 efd_measures[] = {
@@ -110,69 +105,50 @@ static struct sk_buff *efd_peek(struct Qdisc *sch)
 }
 
 static const struct nla_policy efd_policy[TCA_EFD_MAX + 1] = {
-	[TCA_EFD_LIMIT] = { .type = NLA_U32 },
-	[TCA_EFD_LIMIT_BYTES] = { .type = NLA_U32 },
-	[TCA_EFD_COUNT] = { .type = NLA_U8 },
-	[TCA_EFD_THRESHOLD] = { .type = NLA_U32 },
-	[TCA_EFD_HIGH] = { .type = NLA_U8 },
-	[TCA_EFD_LOW] = { .type = NLA_U8 },
-	[TCA_EFD_FLOWS] = { .type = NLA_U32 },
-	[TCA_EFD_SPLIT] = { .type = NLA_U8 },
+	MF_EFD_OPTIONS(MF_SCH_POLICY, MF_SCH_POLICY)
 };
 
-static const struct mf_bound efd_bounds[TCA_EFD_MAX + 1] = {
-	[TCA_EFD_LIMIT] = MF_BOUND_LIMIT("efd"),
-	[TCA_EFD_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("efd"),
-	[TCA_EFD_COUNT] = { 0, __TC_EFD_COUNT_MAX - 1,
-			    "efd: count: bytes, packets or acked" },
-	[TCA_EFD_THRESHOLD] = { 1, U32_MAX, "efd: threshold: 1 to 4294967295" },
-	[TCA_EFD_HIGH] = { 0, __TC_EFD_ORDER_MAX - 1, "efd: high: fifo or las" },
-	[TCA_EFD_LOW] = { 0, __TC_EFD_ORDER_MAX - 1, "efd: low: fifo or las" },
-	[TCA_EFD_FLOWS] = MF_BOUND_FLOWS("efd"),
-	[TCA_EFD_SPLIT] = MF_BOUND_SPLIT("efd"),
+static const struct mf_option efd_rows[TCA_EFD_MAX + 1] = {
+	MF_EFD_OPTIONS(MF_SCH_OPTION, MF_SCH_OPTION)
 };
 
-static void efd_parse_count(struct nlattr *attribute,
-			    struct mf_efd_options *options)
-{
-	u8 measure = efd_measures[nla_get_u8(attribute)];
+/* All attributes are of 32 bits or fewer: none aligns others. */
+static const struct mf_options efd_table = {
+	.policy = efd_policy,
+	.options = efd_rows,
+	.max = TCA_EFD_MAX,
+};
 
-	/* Bytes of both kinds compare, packets with nothing. */
-	if ((measure == MF_PACKETS) != (options->measure == MF_PACKETS))
-		options->threshold = measure == MF_PACKETS ?
-			EFD_THRESHOLD_PKTS : EFD_THRESHOLD_BYTES;
-	options->measure = measure;
-}
-
-/* Puts what @opt says in place of what is in @options and @split. */
-static int efd_parse(struct nlattr *opt, struct mf_efd_options *options,
-		     bool *split, struct netlink_ext_ack *extack)
+/* Puts what @opt says in place of what is in @values. */
+static int efd_parse(struct nlattr *opt, struct efd_values *values,
+		     struct netlink_ext_ack *extack)
 {
+	bool in_pkts = values->of[TCA_EFD_COUNT] == TC_EFD_PACKETS;
 	struct nlattr *tb[TCA_EFD_MAX + 1];
-	int err = nla_parse_nested(tb, TCA_EFD_MAX, opt, efd_policy, extack);
+	u64 *of = values->of;
+	int err = mf_sch_parse(&efd_table, tb, opt, of, extack);
 
 	if (!err)
-		err = mf_sch_check(tb, TCA_EFD_MAX, efd_bounds, extack);
+		err = mf_sch_one_limit(tb, TCA_EFD_LIMIT, of, extack);
 	if (err)
 		return err;
-	err = mf_sch_parse_limit(tb[TCA_EFD_LIMIT], tb[TCA_EFD_LIMIT_BYTES],
-				 &options->limit, &options->limit_in_bytes,
-				 extack);
-	if (err)
-		return err;
-	if (tb[TCA_EFD_COUNT])
-		efd_parse_count(tb[TCA_EFD_COUNT], options);
-	if (tb[TCA_EFD_THRESHOLD])
-		options->threshold = nla_get_u32(tb[TCA_EFD_THRESHOLD]);
-	if (tb[TCA_EFD_HIGH])
-		options->high_sorted = nla_get_u8(tb[TCA_EFD_HIGH]) == TC_EFD_LAS;
-	if (tb[TCA_EFD_LOW])
-		options->low_sorted = nla_get_u8(tb[TCA_EFD_LOW]) == TC_EFD_LAS;
-	if (tb[TCA_EFD_FLOWS])
-		options->flows = nla_get_u32(tb[TCA_EFD_FLOWS]);
-	if (tb[TCA_EFD_SPLIT])
-		*split = nla_get_u8(tb[TCA_EFD_SPLIT]);
+	/* Bytes of both kinds compare, packets with nothing. */
+	if ((of[TCA_EFD_COUNT] == TC_EFD_PACKETS) != in_pkts && !tb[TCA_EFD_THRESHOLD])
+		of[TCA_EFD_THRESHOLD] = in_pkts ? MF_EFD_THRESHOLD_BYTES :
+						  MF_EFD_THRESHOLD_PKTS;
 	return 0;
+}
+
+static struct mf_efd_options efd_options(const struct efd_values *values)
+{
+	const u64 *of = values->of;
+
+	return (struct mf_efd_options){
+		MF_EFD_OPTIONS(MF_SCH_FIELD, MF_SCH_NO_FIELD)
+		.limit = of[TCA_EFD_LIMIT] ?: of[TCA_EFD_LIMIT_BYTES],
+		.limit_in_bytes = of[TCA_EFD_LIMIT_BYTES],
+		.measure = efd_measures[of[TCA_EFD_COUNT]],
+	};
 }
 
 /* A table of connections where @options need one and there is none. */
@@ -192,17 +168,18 @@ static int efd_change(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct efd_sched_data *q = qdisc_priv(sch);
-	struct mf_efd_options options = q->core.options;
+	struct efd_values values = q->values;
+	struct mf_efd_options options;
 	struct mf_connections connections;
-	bool split = q->common.split;
 	struct mf_efd_spare spare;
 	int err;
 
 	if (!opt)
 		return 0;
-	err = efd_parse(opt, &options, &split, extack);
+	err = efd_parse(opt, &values, extack);
 	if (err)
 		return err;
+	options = efd_options(&values);
 	err = efd_connections(q, &options, &connections);
 	if (err)
 		return err;
@@ -216,7 +193,8 @@ static int efd_change(struct Qdisc *sch, struct nlattr *opt,
 	/* Without a use for it the table goes: connections age meanwhile. */
 	if (options.measure != MF_ADVANCE || connections.entries)
 		swap(q->common.connections, connections);
-	q->common.split = split;
+	q->values = values;
+	q->common.split = values.of[TCA_EFD_SPLIT];
 	mf_sch_settle(&q->common);
 	sch_tree_unlock(sch);
 	mf_connections_free(&connections);
@@ -228,18 +206,17 @@ static int efd_init(struct Qdisc *sch, struct nlattr *opt,
 		    struct netlink_ext_ack *extack)
 {
 	struct efd_sched_data *q = qdisc_priv(sch);
-	struct mf_efd_options options = {
-		.limit = EFD_LIMIT_PKTS,
-		.measure = MF_BYTES,
-		.threshold = EFD_THRESHOLD_BYTES,
-	};
+	struct mf_efd_options options;
 	int err = 0;
 
 	mf_sch_init(&q->common, sch);
+	mf_sch_initial(&efd_table, q->values.of);
 	if (opt)
-		err = efd_parse(opt, &options, &q->common.split, extack);
+		err = efd_parse(opt, &q->values, extack);
 	if (err)
 		return err;
+	q->common.split = q->values.of[TCA_EFD_SPLIT];
+	options = efd_options(&q->values);
 	err = efd_connections(q, &options, &q->common.connections);
 	if (err)
 		return err;
@@ -271,25 +248,8 @@ static void efd_destroy(struct Qdisc *sch)
 static int efd_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct efd_sched_data *q = qdisc_priv(sch);
-	const struct mf_efd_options *options = &q->core.options;
-	u8 count = options->measure == MF_BYTES ? TC_EFD_BYTES :
-		   options->measure == MF_PACKETS ? TC_EFD_PACKETS : TC_EFD_ACKED;
-	u32 limit = options->limit_in_bytes ? TCA_EFD_LIMIT_BYTES : TCA_EFD_LIMIT;
-	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 
-	if (!nest)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, limit, options->limit) ||
-	    nla_put_u8(skb, TCA_EFD_COUNT, count) ||
-	    nla_put_u32(skb, TCA_EFD_THRESHOLD, options->threshold) ||
-	    nla_put_u8(skb, TCA_EFD_HIGH, options->high_sorted ? TC_EFD_LAS : TC_EFD_FIFO) ||
-	    nla_put_u8(skb, TCA_EFD_LOW, options->low_sorted ? TC_EFD_LAS : TC_EFD_FIFO) ||
-	    nla_put_u32(skb, TCA_EFD_FLOWS, options->flows) ||
-	    nla_put_u8(skb, TCA_EFD_SPLIT, q->common.split)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, nest);
+	return mf_sch_dump(&efd_table, skb, q->values.of);
 }
 
 static int efd_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)

@@ -21,15 +21,7 @@
  * tc -s qdisc show dev eth0
  * ```
  *
- * | option | meaning | default |
- * |---|---|---|
- * | `limit 300`, `300p`, `450kb` | most that waits, packets or bytes; 1 to 1048576 packets | `300p` |
- * | `count bytes`, `acked` | what a flow has moved is measured in: its bytes, or bytes of both directions with those acknowledged | `bytes` |
- * | `half_life 1s`, `never` | time in which what was moved halves, 1 ms to 1000000 s | `never` |
- * | `visit 5s` | time between looks for idle flows, 1 ms to 1000000 s | `5s` |
- * | `timeout 30s` | idle time after which a flow is forgotten, 1 ms to 1000000 s | `30s` |
- * | `flows N` | flows known at a time, up to 1048576, never fewer than one more than packets fit | 16384 |
- * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ * {options}
  *
  * | in the simulator | in the kernel |
  * |---|---|
@@ -69,12 +61,15 @@
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 
-#define LAS_LIMIT_PKTS 300
-#define LAS_FLOWS 16384
+/* What the options are: one value for each attribute. */
+struct las_values {
+	u64 of[TCA_LAS_MAX + 1];
+};
 
 struct las_sched_data {
 	struct mf_sch common;
 	struct mf_las core;
+	struct las_values values;
 };
 
 static void las_discard(struct mf_queue *queue, const struct mf_packet *victim,
@@ -119,75 +114,58 @@ static struct sk_buff *las_peek(struct Qdisc *sch)
 }
 
 static const struct nla_policy las_policy[TCA_LAS_MAX + 1] = {
-	[TCA_LAS_LIMIT] = { .type = NLA_U32 },
-	[TCA_LAS_LIMIT_BYTES] = { .type = NLA_U32 },
-	[TCA_LAS_COUNT] = { .type = NLA_U8 },
-	[TCA_LAS_HALF_LIFE] = { .type = NLA_U64 },
-	[TCA_LAS_VISIT] = { .type = NLA_U64 },
-	[TCA_LAS_TIMEOUT] = { .type = NLA_U64 },
-	[TCA_LAS_FLOWS] = { .type = NLA_U32 },
-	[TCA_LAS_SPLIT] = { .type = NLA_U8 },
+	MF_LAS_OPTIONS(MF_SCH_POLICY, MF_SCH_POLICY)
 };
 
-static const struct mf_bound las_bounds[TCA_LAS_MAX + 1] = {
-	[TCA_LAS_LIMIT] = MF_BOUND_LIMIT("las"),
-	[TCA_LAS_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("las"),
-	[TCA_LAS_COUNT] = { 0, __TC_LAS_COUNT_MAX - 1, "las: count: bytes or acked" },
-	[TCA_LAS_VISIT] = MF_BOUND_TIME("las", "visit"),
-	[TCA_LAS_TIMEOUT] = MF_BOUND_TIME("las", "timeout"),
-	[TCA_LAS_FLOWS] = MF_BOUND_FLOWS("las"),
-	[TCA_LAS_SPLIT] = MF_BOUND_SPLIT("las"),
+static const struct mf_option las_rows[TCA_LAS_MAX + 1] = {
+	MF_LAS_OPTIONS(MF_SCH_OPTION, MF_SCH_OPTION)
 };
 
-static int las_parse_half_life(struct nlattr *attribute,
-			       struct mf_las_options *options,
+static const struct mf_options las_table = {
+	.policy = las_policy,
+	.options = las_rows,
+	.max = TCA_LAS_MAX,
+	.pad = TCA_LAS_PAD,
+};
+
+static int las_check_half_life(struct nlattr *attribute, u64 half_life_ns,
 			       struct netlink_ext_ack *extack)
 {
-	u64 half_life_ns = nla_get_u64(attribute);
-
-	if (half_life_ns && (half_life_ns < MF_TIME_MIN ||
-			     half_life_ns > MF_TIME_MAX)) {
-		NL_SET_ERR_MSG_ATTR(extack, attribute,
-				    "las: half_life: 1 ms to 1000000 s, or 0 for never");
-		return -ERANGE;
-	}
-	options->half_life_ns = half_life_ns;
-	return 0;
+	if (!half_life_ns || (half_life_ns >= MF_TIME_MIN &&
+			      half_life_ns <= MF_TIME_MAX))
+		return 0;
+	NL_SET_ERR_MSG_ATTR(extack, attribute,
+			    "las: half_life: 1 ms to 1000000 s, or 0 for never");
+	return -ERANGE;
 }
 
-/* Puts what @opt says in place of what is in @options and @split. */
-static int las_parse(struct nlattr *opt, struct mf_las_options *options,
-		     bool *split, struct netlink_ext_ack *extack)
+/* Puts what @opt says in place of what is in @values. */
+static int las_parse(struct nlattr *opt, struct las_values *values,
+		     struct netlink_ext_ack *extack)
 {
-	bool acked = options->measure != MF_BYTES;
 	struct nlattr *tb[TCA_LAS_MAX + 1];
-	int err = nla_parse_nested(tb, TCA_LAS_MAX, opt, las_policy, extack);
+	int err = mf_sch_parse(&las_table, tb, opt, values->of, extack);
 
 	if (!err)
-		err = mf_sch_check(tb, TCA_LAS_MAX, las_bounds, extack);
-	if (err)
-		return err;
-	err = mf_sch_parse_limit(tb[TCA_LAS_LIMIT], tb[TCA_LAS_LIMIT_BYTES],
-				 &options->limit, &options->limit_in_bytes,
-				 extack);
+		err = mf_sch_one_limit(tb, TCA_LAS_LIMIT, values->of, extack);
 	if (!err && tb[TCA_LAS_HALF_LIFE])
-		err = las_parse_half_life(tb[TCA_LAS_HALF_LIFE], options, extack);
-	if (err)
-		return err;
-	if (tb[TCA_LAS_COUNT])
-		acked = nla_get_u8(tb[TCA_LAS_COUNT]) == TC_LAS_ACKED;
-	if (tb[TCA_LAS_VISIT])
-		options->visit_ns = nla_get_u64(tb[TCA_LAS_VISIT]);
-	if (tb[TCA_LAS_TIMEOUT])
-		options->timeout_ns = nla_get_u64(tb[TCA_LAS_TIMEOUT]);
-	if (tb[TCA_LAS_FLOWS])
-		options->flows = nla_get_u32(tb[TCA_LAS_FLOWS]);
-	if (tb[TCA_LAS_SPLIT])
-		*split = nla_get_u8(tb[TCA_LAS_SPLIT]);
-	/* What fades counts no bytes that may be long ago: see volume.h. */
-	options->measure = !acked ? MF_BYTES :
-			   options->half_life_ns ? MF_ADVANCE : MF_WHOLE;
-	return 0;
+		err = las_check_half_life(tb[TCA_LAS_HALF_LIFE],
+					  values->of[TCA_LAS_HALF_LIFE], extack);
+	return err;
+}
+
+static struct mf_las_options las_options(const struct las_values *values)
+{
+	const u64 *of = values->of;
+
+	return (struct mf_las_options){
+		MF_LAS_OPTIONS(MF_SCH_FIELD, MF_SCH_NO_FIELD)
+		.limit = of[TCA_LAS_LIMIT] ?: of[TCA_LAS_LIMIT_BYTES],
+		.limit_in_bytes = of[TCA_LAS_LIMIT_BYTES],
+		/* What fades counts no bytes that may be long ago: see volume.h. */
+		.measure = of[TCA_LAS_COUNT] == TC_LAS_BYTES ? MF_BYTES :
+			   of[TCA_LAS_HALF_LIFE] ? MF_ADVANCE : MF_WHOLE,
+	};
 }
 
 /* A table of connections where @options need one and there is none. */
@@ -207,17 +185,18 @@ static int las_change(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct las_sched_data *q = qdisc_priv(sch);
-	struct mf_las_options options = q->core.options;
+	struct las_values values = q->values;
+	struct mf_las_options options;
 	struct mf_connections connections;
-	bool split = q->common.split;
 	struct mf_las_spare spare;
 	int err;
 
 	if (!opt)
 		return 0;
-	err = las_parse(opt, &options, &split, extack);
+	err = las_parse(opt, &values, extack);
 	if (err)
 		return err;
+	options = las_options(&values);
 	err = las_connections(q, &options, &connections);
 	if (err)
 		return err;
@@ -231,7 +210,8 @@ static int las_change(struct Qdisc *sch, struct nlattr *opt,
 	/* Without a use for it the table goes: connections age meanwhile. */
 	if (options.measure == MF_BYTES || connections.entries)
 		swap(q->common.connections, connections);
-	q->common.split = split;
+	q->values = values;
+	q->common.split = values.of[TCA_LAS_SPLIT];
 	mf_sch_settle(&q->common);
 	sch_tree_unlock(sch);
 	mf_connections_free(&connections);
@@ -243,20 +223,17 @@ static int las_init(struct Qdisc *sch, struct nlattr *opt,
 		    struct netlink_ext_ack *extack)
 {
 	struct las_sched_data *q = qdisc_priv(sch);
-	struct mf_las_options options = {
-		.limit = LAS_LIMIT_PKTS,
-		.measure = MF_BYTES,
-		.visit_ns = 5ULL * NSEC_PER_SEC,
-		.timeout_ns = 30ULL * NSEC_PER_SEC,
-		.flows = LAS_FLOWS,
-	};
+	struct mf_las_options options;
 	int err = 0;
 
 	mf_sch_init(&q->common, sch);
+	mf_sch_initial(&las_table, q->values.of);
 	if (opt)
-		err = las_parse(opt, &options, &q->common.split, extack);
+		err = las_parse(opt, &q->values, extack);
 	if (err)
 		return err;
+	q->common.split = q->values.of[TCA_LAS_SPLIT];
+	options = las_options(&q->values);
 	err = las_connections(q, &options, &q->common.connections);
 	if (err)
 		return err;
@@ -288,27 +265,8 @@ static void las_destroy(struct Qdisc *sch)
 static int las_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct las_sched_data *q = qdisc_priv(sch);
-	const struct mf_las_options *options = &q->core.options;
-	u8 count = options->measure == MF_BYTES ? TC_LAS_BYTES : TC_LAS_ACKED;
-	u32 limit = options->limit_in_bytes ? TCA_LAS_LIMIT_BYTES : TCA_LAS_LIMIT;
-	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 
-	if (!nest)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, limit, options->limit) ||
-	    nla_put_u8(skb, TCA_LAS_COUNT, count) ||
-	    nla_put_u64_64bit(skb, TCA_LAS_HALF_LIFE, options->half_life_ns,
-			      TCA_LAS_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_LAS_VISIT, options->visit_ns,
-			      TCA_LAS_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_LAS_TIMEOUT, options->timeout_ns,
-			      TCA_LAS_PAD) ||
-	    nla_put_u32(skb, TCA_LAS_FLOWS, options->flows) ||
-	    nla_put_u8(skb, TCA_LAS_SPLIT, q->common.split)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, nest);
+	return mf_sch_dump(&las_table, skb, q->values.of);
 }
 
 static int las_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)

@@ -28,34 +28,7 @@
  * ip link add ifb4eth0 type ifb && ip link set ifb4eth0 up && tc qdisc add dev eth0 clsact && tc filter add dev eth0 ingress matchall action mirred egress redirect dev ifb4eth0 && tc qdisc replace dev ifb4eth0 root lfq bandwidth 95mbit ingress user dst nat
  * ```
  *
- * | option | meaning | default |
- * |---|---|---|
- * | `bandwidth 19mbit`, `unlimited` | rate to shape to, 8 kbit/s to 1 Tbit/s; somewhat below that of the link, so that packets wait here | `unlimited` |
- * | `ingress`, `egress` | what is dropped has come over the link already, and counts | `egress` |
- * | `overhead N`, `raw` | bytes that the link adds to an IP packet, -64 to 256; or lengths as the interface has them | `raw` |
- * | `mpu N` | least length on the link, 0 to 256 bytes | 0 |
- * | `noatm`, `atm`, `ptm` | what the link makes of a packet: nothing, cells of 53 bytes for 48, 65 bytes for 64 | `noatm` |
- * | `ethernet`, `docsis`, `ether-vlan`, `pppoe-ptm`, `bridged-ptm`, `conservative`, `ipoa-`, `bridged-`, `pppoe-` with `vcmux` or `llcsnap`, `pppoa-vcmux`, `pppoa-llc` | `overhead`, `mpu` and framing under the names that [tc-cake(8)](https://man7.org/linux/man-pages/man8/tc-cake.8.html) has for them; `ether-vlan` adds 4 bytes | |
- * | `limit 10240`, `10240p`, `15mb`, `200ms` | most that waits: packets, bytes on the link, or a time at the bandwidth; 1 to 1048576 packets, 1 ms to 100 s | `10240p` |
- * | `memlimit 32mb` | most memory of packets that wait, 256 kB to 1 GB | 32 MB |
- * | `user pair`, `triple`, `src`, `dst`, `flow`, `mark`, `class` | what a user is: a pair of hosts, the same beside the other pairs of both, one host, a flow, a `fwmark`, a class that a `tc filter` or a BPF program gives | `pair` |
- * | `nat`, `nonat` | hosts and ports as they were before IPv4 address translation, from conntrack | `nonat` |
- * | `weights equal`, `mark`, `dscp` | what a user weighs: all the same, or the `fwmark` of its first packet, 1 to 1000, or the weight of its DSCP | `equal` |
- * | `dscp EF=4,CS1=1` | weights of code points, 1 to 1000, for `weights dscp`; the others weigh 1 | |
- * | `prefix N` | leading bits of an IPv4 address that tell hosts apart, 1 to 32 | 32 |
- * | `prefix6 N` | the same of an IPv6 address, 1 to 128 | 64 |
- * | `user_lag`, `flow_lag` | bytes by which a user, and a flow in it, may be behind, up to 4 GB | 360000b, 120000b |
- * | `debt` | bytes by which a user may be ahead and its sparse flows still go first | 15000b |
- * | `pace` | speed of a clock beside service, 0 to 1 | 0.4 |
- * | `probation` | from when a new user first comes until it has standing, if it comes again, up to 1000000 s; 0: at once | 100ms |
- * | `flows` | flows with a queue of their own, 8 to 32768 | 864 |
- * | `users` | users that are remembered, 8 to 16384 | 1024 |
- * | `lag_time` | what the link sends in it bounds lags and debt, 1 ms to 1000000 s | 500ms |
- * | `patience` | a round: who was not served in it gets a packet out of turn, 1 ms to 1000000 s | 50ms |
- * | `target`, `interval`, `mtu` | of CoDel: 1 us to 1000 s; 1 us to 4 s; 1 byte to 1 GB | 5ms, 100ms, 1b |
- * | `ecn`, `noecn` | mark packets of ECN-capable transports instead of dropping them | `ecn` |
- * | `step` | wait beyond which packets with ECT(1) are marked, 1 us to 1000 s | 1ms |
- * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ * {options}
  *
  * `tc -s qdisc show` adds:
  *
@@ -111,18 +84,15 @@
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 
-#define LFQ_PREFIX6 64
-#define LFQ_MEMLIMIT (32U << 20)
-#define LFQ_MEMLIMIT_MIN (256U << 10)
 /* What a limit in time comes to at least, bytes: two packets of Ethernet. */
 #define LFQ_LEAST (2U * 1514)
 #define LFQ_DSCPS 64
 
 /**
- * struct lfq_settings - options that the core does not know
+ * struct lfq_settings - options, and those of them that the core does not know
+ * @of: one value for each attribute
  * @framed: how long packets are on the link
  * @rate: of the shaper, bytes/s; 0: none
- * @limit_ns: the limit, at that rate; 0: it is not in time
  * @memlimit: most memory of packets that wait, bytes
  * @dscp: weights of code points
  * @user: enum tc_lfq_user
@@ -134,9 +104,9 @@
  * @ingress: what is dropped has used the link too
  */
 struct lfq_settings {
+	u64 of[TCA_LFQ_MAX + 1];
 	struct mf_framed framed;
 	u64 rate;
-	u64 limit_ns;
 	u32 memlimit;
 	u16 dscp[LFQ_DSCPS];
 	u8 user;
@@ -382,112 +352,29 @@ static struct sk_buff *lfq_peek(struct Qdisc *sch)
 	return packet ? packet->handle : NULL;
 }
 
+#define MF_POLICY_OTHER NLA_POLICY_EXACT_LEN(LFQ_DSCPS * sizeof(u16))
+
 static const struct nla_policy lfq_policy[TCA_LFQ_MAX + 1] = {
-	[TCA_LFQ_LIMIT] = { .type = NLA_U32 },
-	[TCA_LFQ_LIMIT_BYTES] = { .type = NLA_U32 },
-	[TCA_LFQ_USER] = { .type = NLA_U8 },
-	[TCA_LFQ_WEIGHTS] = { .type = NLA_U8 },
-	[TCA_LFQ_PREFIX] = { .type = NLA_U32 },
-	[TCA_LFQ_PREFIX6] = { .type = NLA_U32 },
-	[TCA_LFQ_USER_LAG] = { .type = NLA_U32 },
-	[TCA_LFQ_FLOW_LAG] = { .type = NLA_U32 },
-	[TCA_LFQ_DEBT] = { .type = NLA_U32 },
-	[TCA_LFQ_PACE] = { .type = NLA_U32 },
-	[TCA_LFQ_PROBATION] = { .type = NLA_U64 },
-	[TCA_LFQ_FLOWS] = { .type = NLA_U32 },
-	[TCA_LFQ_USERS] = { .type = NLA_U32 },
-	[TCA_LFQ_LAG_TIME] = { .type = NLA_U64 },
-	[TCA_LFQ_PATIENCE] = { .type = NLA_U64 },
-	[TCA_LFQ_TARGET] = { .type = NLA_U64 },
-	[TCA_LFQ_INTERVAL] = { .type = NLA_U64 },
-	[TCA_LFQ_MTU] = { .type = NLA_U32 },
-	[TCA_LFQ_ECN] = { .type = NLA_U8 },
-	[TCA_LFQ_STEP] = { .type = NLA_U64 },
-	[TCA_LFQ_SPLIT] = { .type = NLA_U8 },
-	[TCA_LFQ_LIMIT_TIME] = { .type = NLA_U64 },
-	[TCA_LFQ_MEMLIMIT] = { .type = NLA_U32 },
-	[TCA_LFQ_BANDWIDTH] = { .type = NLA_U64 },
-	[TCA_LFQ_INGRESS] = { .type = NLA_U8 },
-	[TCA_LFQ_OVERHEAD] = { .type = NLA_S32 },
-	[TCA_LFQ_RAW] = { .type = NLA_FLAG },
-	[TCA_LFQ_MPU] = { .type = NLA_U32 },
-	[TCA_LFQ_FRAMING] = { .type = NLA_U8 },
-	[TCA_LFQ_NAT] = { .type = NLA_U8 },
-	[TCA_LFQ_DSCP] = NLA_POLICY_EXACT_LEN(LFQ_DSCPS * sizeof(u16)),
+	MF_LFQ_OPTIONS(MF_SCH_POLICY, MF_SCH_POLICY)
 };
 
-static const struct mf_bound lfq_bounds[TCA_LFQ_MAX + 1] = {
-	[TCA_LFQ_LIMIT] = MF_BOUND_LIMIT("lfq"),
-	[TCA_LFQ_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("lfq"),
-	[TCA_LFQ_USER] = { 0, __TC_LFQ_USER_MAX - 1,
-			   "lfq: user: pair, triple, dst, src, flow, mark or class" },
-	[TCA_LFQ_WEIGHTS] = { 0, __TC_LFQ_WEIGHTS_MAX - 1,
-			      "lfq: weights: equal, mark or dscp" },
-	[TCA_LFQ_PREFIX] = { 1, 32, "lfq: prefix: 1 to 32" },
-	[TCA_LFQ_PREFIX6] = { 1, 128, "lfq: prefix6: 1 to 128" },
-	[TCA_LFQ_PACE] = { 0, 1U << MF_LFQ_FRACTION, "lfq: pace: 0 to 1" },
-	[TCA_LFQ_PROBATION] = { 0, MF_TIME_MAX,
-				"lfq: probation: 0 to 1000000 s" },
-	[TCA_LFQ_FLOWS] = { MF_LFQ_FLOWS_MIN, MF_LFQ_FLOWS_MAX,
-			    "lfq: flows: 8 to 32768" },
-	[TCA_LFQ_USERS] = { MF_LFQ_USERS_MIN, MF_LFQ_USERS_MAX,
-			    "lfq: users: 8 to 16384" },
-	[TCA_LFQ_LAG_TIME] = MF_BOUND_TIME("lfq", "lag_time"),
-	[TCA_LFQ_PATIENCE] = MF_BOUND_TIME("lfq", "patience"),
-	[TCA_LFQ_TARGET] = { NSEC_PER_USEC, 1000ULL * NSEC_PER_SEC,
-			     "lfq: target: 1 us to 1000 s" },
-	[TCA_LFQ_INTERVAL] = { NSEC_PER_USEC, MF_CODEL_INTERVAL_MAX,
-			       "lfq: interval: 1 us to 4 s" },
-	[TCA_LFQ_MTU] = { 1, 1U << 30, "lfq: mtu: 1 to 1073741824 bytes" },
-	[TCA_LFQ_ECN] = { 0, 1, "lfq: ecn: 0 or 1" },
-	[TCA_LFQ_STEP] = { NSEC_PER_USEC, 1000ULL * NSEC_PER_SEC,
-			   "lfq: step: 1 us to 1000 s" },
-	[TCA_LFQ_SPLIT] = MF_BOUND_SPLIT("lfq"),
-	[TCA_LFQ_LIMIT_TIME] = { NSEC_PER_MSEC, 100ULL * NSEC_PER_SEC,
-				 "lfq: limit: 1 ms to 100 s" },
-	[TCA_LFQ_MEMLIMIT] = { LFQ_MEMLIMIT_MIN, 1U << 30,
-			       "lfq: memlimit: 262144 to 1073741824 bytes" },
-	[TCA_LFQ_BANDWIDTH] = { 0, MF_SHAPER_RATE_MAX,
-				"lfq: bandwidth: 8 kbit/s to 1 Tbit/s" },
-	[TCA_LFQ_INGRESS] = { 0, 1, "lfq: ingress: 0 or 1" },
-	[TCA_LFQ_MPU] = { 0, 256, "lfq: mpu: 0 to 256 bytes" },
-	[TCA_LFQ_FRAMING] = { 0, __TC_LFQ_FRAMING_MAX - 1,
-			      "lfq: noatm, atm or ptm" },
-	[TCA_LFQ_NAT] = { 0, 1, "lfq: nat: 0 or 1" },
+static const struct mf_option lfq_rows[TCA_LFQ_MAX + 1] = {
+	MF_LFQ_OPTIONS(MF_SCH_OPTION, MF_SCH_OPTION)
 };
 
-static void lfq_parse_u32(const struct nlattr *attribute, u64 *value)
-{
-	if (attribute)
-		*value = nla_get_u32(attribute);
-}
+static const struct mf_options lfq_table = {
+	.policy = lfq_policy,
+	.options = lfq_rows,
+	.max = TCA_LFQ_MAX,
+	.pad = TCA_LFQ_PAD,
+};
 
-static void lfq_parse_u64(const struct nlattr *attribute, u64 *value)
-{
-	if (attribute)
-		*value = nla_get_u64(attribute);
-}
-
-static void lfq_parse_u8(const struct nlattr *attribute, u8 *value)
-{
-	if (attribute)
-		*value = nla_get_u8(attribute);
-}
-
-static void lfq_parse_bool(const struct nlattr *attribute, bool *value)
-{
-	if (attribute)
-		*value = nla_get_u8(attribute);
-}
-
-static int lfq_parse_link(struct nlattr *const *tb,
-			  struct lfq_settings *settings,
+static int lfq_parse_link(struct nlattr *const *tb, u64 *of,
 			  struct netlink_ext_ack *extack)
 {
-	struct mf_framed *framed = &settings->framed;
+	s32 overhead = of[TCA_LFQ_OVERHEAD];
 
-	lfq_parse_u64(tb[TCA_LFQ_BANDWIDTH], &settings->rate);
-	if (settings->rate && settings->rate < MF_SHAPER_RATE_MIN) {
+	if (of[TCA_LFQ_BANDWIDTH] && of[TCA_LFQ_BANDWIDTH] < MF_SHAPER_RATE_MIN) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LFQ_BANDWIDTH],
 				    "lfq: bandwidth: 8 kbit/s to 1 Tbit/s");
 		return -ERANGE;
@@ -498,78 +385,43 @@ static int lfq_parse_link(struct nlattr *const *tb,
 		return -EINVAL;
 	}
 	if (tb[TCA_LFQ_RAW])
-		*framed = (struct mf_framed){ .mpu = framed->mpu,
-					      .framing = framed->framing };
+		of[TCA_LFQ_OVERHEAD] = 0;
 	if (tb[TCA_LFQ_OVERHEAD]) {
-		framed->overhead = nla_get_s32(tb[TCA_LFQ_OVERHEAD]);
-		framed->adjusted = true;
-		if (framed->overhead < -64 || framed->overhead > 256) {
+		of[TCA_LFQ_RAW] = 0;
+		if (overhead < -64 || overhead > 256) {
 			NL_SET_ERR_MSG_ATTR(extack, tb[TCA_LFQ_OVERHEAD],
 					    "lfq: overhead: -64 to 256 bytes");
 			return -ERANGE;
 		}
 	}
-	if (tb[TCA_LFQ_MPU])
-		framed->mpu = nla_get_u32(tb[TCA_LFQ_MPU]);
-	lfq_parse_u8(tb[TCA_LFQ_FRAMING], &framed->framing);
-	lfq_parse_bool(tb[TCA_LFQ_INGRESS], &settings->ingress);
 	return 0;
 }
 
-/* A limit in time is one in bytes, of the rate. */
-static int lfq_limit_in_time(const struct lfq_settings *settings,
-			     struct mf_lfq_options *options,
-			     struct netlink_ext_ack *extack)
-{
-	u64 bytes;
-
-	if (!settings->limit_ns)
-		return 0;
-	if (!settings->rate) {
-		NL_SET_ERR_MSG(extack, "lfq: limit: a time needs a bandwidth");
-		return -EINVAL;
-	}
-	bytes = div_u64(settings->rate * div_u64(settings->limit_ns, NSEC_PER_USEC),
-			USEC_PER_SEC);
-	options->limit = clamp_t(u64, bytes, LFQ_LEAST, U32_MAX);
-	options->limit_in_bytes = true;
-	return 0;
-}
-
-static int lfq_parse_limit(struct nlattr *const *tb,
-			   struct lfq_settings *settings,
-			   struct mf_lfq_options *options,
+static int lfq_parse_limit(struct nlattr *const *tb, u64 *of,
 			   struct netlink_ext_ack *extack)
 {
-	const struct nlattr *time = tb[TCA_LFQ_LIMIT_TIME];
+	bool in_time = tb[TCA_LFQ_LIMIT_TIME];
 
-	if (time && (tb[TCA_LFQ_LIMIT] || tb[TCA_LFQ_LIMIT_BYTES])) {
+	if (in_time && (tb[TCA_LFQ_LIMIT] || tb[TCA_LFQ_LIMIT_BYTES])) {
 		NL_SET_ERR_MSG(extack, "lfq: limit: in packets, bytes or time, not in two of them");
 		return -EINVAL;
 	}
-	if (time)
-		settings->limit_ns = nla_get_u64(time);
-	else if (tb[TCA_LFQ_LIMIT] || tb[TCA_LFQ_LIMIT_BYTES])
-		settings->limit_ns = 0;
-	return mf_sch_parse_limit(tb[TCA_LFQ_LIMIT], tb[TCA_LFQ_LIMIT_BYTES],
-				  &options->limit, &options->limit_in_bytes,
-				  extack);
+	if (in_time) {
+		of[TCA_LFQ_LIMIT] = 0;
+		of[TCA_LFQ_LIMIT_BYTES] = 0;
+	} else if (tb[TCA_LFQ_LIMIT] || tb[TCA_LFQ_LIMIT_BYTES]) {
+		of[TCA_LFQ_LIMIT_TIME] = 0;
+	}
+	return mf_sch_one_limit(tb, TCA_LFQ_LIMIT, of, extack);
 }
 
 static int lfq_parse_users(struct nlattr *const *tb,
 			   struct lfq_settings *settings,
-			   struct mf_lfq_options *options,
 			   struct netlink_ext_ack *extack)
 {
+	u64 user = settings->of[TCA_LFQ_USER], weights = settings->of[TCA_LFQ_WEIGHTS];
 	int code;
 
-	lfq_parse_u8(tb[TCA_LFQ_USER], &settings->user);
-	lfq_parse_u8(tb[TCA_LFQ_WEIGHTS], &settings->weights);
-	if (tb[TCA_LFQ_PREFIX])
-		settings->prefix = nla_get_u32(tb[TCA_LFQ_PREFIX]);
-	if (tb[TCA_LFQ_PREFIX6])
-		settings->prefix6 = nla_get_u32(tb[TCA_LFQ_PREFIX6]);
-	lfq_parse_bool(tb[TCA_LFQ_NAT], &settings->nat);
 	if (tb[TCA_LFQ_DSCP])
 		memcpy(settings->dscp, nla_data(tb[TCA_LFQ_DSCP]),
 		       sizeof(settings->dscp));
@@ -581,64 +433,88 @@ static int lfq_parse_users(struct nlattr *const *tb,
 		return -ERANGE;
 	}
 	/* A packet has one number: it says who it is of, or what it weighs. */
-	if (settings->weights != TC_LFQ_EQUAL &&
-	    (settings->user == TC_LFQ_CLASS ||
-	     (settings->user == TC_LFQ_MARK && settings->weights == TC_LFQ_BY_DSCP))) {
+	if (weights != TC_LFQ_EQUAL &&
+	    (user == TC_LFQ_CLASS ||
+	     (user == TC_LFQ_MARK && weights == TC_LFQ_BY_DSCP))) {
 		NL_SET_ERR_MSG(extack,
 			       "lfq: users by class weigh the same, users by mark do not go by dscp");
 		return -EINVAL;
 	}
 #if !IS_ENABLED(CONFIG_NF_CONNTRACK)
-	if (settings->nat) {
+	if (settings->of[TCA_LFQ_NAT]) {
 		NL_SET_ERR_MSG(extack, "lfq: nat: this kernel has no connection tracking");
 		return -EOPNOTSUPP;
 	}
 #endif
-	options->by = settings->user == TC_LFQ_CLASS ? MF_LFQ_MARK : settings->user;
-	options->by_mark = settings->weights != TC_LFQ_EQUAL;
 	return 0;
 }
 
-/* Puts what @opt says in place of what is in @options and @settings. */
-static int lfq_parse(struct nlattr *opt, struct mf_lfq_options *options,
-		     struct lfq_settings *settings,
+/* The options that the core does not know, of their values. */
+static void lfq_settle(struct lfq_settings *settings)
+{
+	const u64 *of = settings->of;
+
+	settings->framed = (struct mf_framed){
+		.overhead = of[TCA_LFQ_OVERHEAD],
+		.mpu = of[TCA_LFQ_MPU],
+		.framing = of[TCA_LFQ_FRAMING],
+		.adjusted = !of[TCA_LFQ_RAW],
+	};
+	settings->rate = of[TCA_LFQ_BANDWIDTH];
+	settings->memlimit = of[TCA_LFQ_MEMLIMIT];
+	settings->user = of[TCA_LFQ_USER];
+	settings->weights = of[TCA_LFQ_WEIGHTS];
+	settings->prefix = of[TCA_LFQ_PREFIX];
+	settings->prefix6 = of[TCA_LFQ_PREFIX6];
+	settings->split = of[TCA_LFQ_SPLIT];
+	settings->nat = of[TCA_LFQ_NAT];
+	settings->ingress = of[TCA_LFQ_INGRESS];
+}
+
+/* Puts what @opt says in place of what is in @settings. */
+static int lfq_parse(struct nlattr *opt, struct lfq_settings *settings,
 		     struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_LFQ_MAX + 1];
-	int err = nla_parse_nested(tb, TCA_LFQ_MAX, opt, lfq_policy, extack);
+	u64 *of = settings->of;
+	int err = mf_sch_parse(&lfq_table, tb, opt, of, extack);
 
 	if (!err)
-		err = mf_sch_check(tb, TCA_LFQ_MAX, lfq_bounds, extack);
+		err = lfq_parse_link(tb, of, extack);
 	if (!err)
-		err = lfq_parse_link(tb, settings, extack);
+		err = lfq_parse_limit(tb, of, extack);
 	if (!err)
-		err = lfq_parse_limit(tb, settings, options, extack);
-	if (!err)
-		err = lfq_parse_users(tb, settings, options, extack);
+		err = lfq_parse_users(tb, settings, extack);
 	if (err)
 		return err;
-	lfq_parse_u32(tb[TCA_LFQ_USER_LAG], &options->user_lag);
-	lfq_parse_u32(tb[TCA_LFQ_FLOW_LAG], &options->flow_lag);
-	lfq_parse_u32(tb[TCA_LFQ_DEBT], &options->debt);
-	lfq_parse_u64(tb[TCA_LFQ_PROBATION], &options->probation_ns);
-	lfq_parse_u64(tb[TCA_LFQ_LAG_TIME], &options->lag_time_ns);
-	lfq_parse_u64(tb[TCA_LFQ_PATIENCE], &options->patience_ns);
-	lfq_parse_u64(tb[TCA_LFQ_STEP], &options->step_ns);
-	lfq_parse_u64(tb[TCA_LFQ_TARGET], &options->codel.target_ns);
-	lfq_parse_u64(tb[TCA_LFQ_INTERVAL], &options->codel.interval_ns);
-	lfq_parse_bool(tb[TCA_LFQ_ECN], &options->codel.ecn);
-	lfq_parse_bool(tb[TCA_LFQ_SPLIT], &settings->split);
-	if (tb[TCA_LFQ_PACE])
-		options->pace = nla_get_u32(tb[TCA_LFQ_PACE]);
-	if (tb[TCA_LFQ_FLOWS])
-		options->flows = nla_get_u32(tb[TCA_LFQ_FLOWS]);
-	if (tb[TCA_LFQ_USERS])
-		options->users = nla_get_u32(tb[TCA_LFQ_USERS]);
-	if (tb[TCA_LFQ_MTU])
-		options->codel.mtu = nla_get_u32(tb[TCA_LFQ_MTU]);
-	if (tb[TCA_LFQ_MEMLIMIT])
-		settings->memlimit = nla_get_u32(tb[TCA_LFQ_MEMLIMIT]);
-	return lfq_limit_in_time(settings, options, extack);
+	if (of[TCA_LFQ_LIMIT_TIME] && !of[TCA_LFQ_BANDWIDTH]) {
+		NL_SET_ERR_MSG(extack, "lfq: limit: a time needs a bandwidth");
+		return -EINVAL;
+	}
+	lfq_settle(settings);
+	return 0;
+}
+
+/* The options of the core. A limit in time is one in bytes, of the rate. Prefixes are
+ * taken before the core sees an address: it has them whole.
+ */
+static struct mf_lfq_options lfq_options(const struct lfq_settings *settings)
+{
+	const u64 *of = settings->of;
+	u64 bytes = div_u64(settings->rate * div_u64(of[TCA_LFQ_LIMIT_TIME], NSEC_PER_USEC),
+			    USEC_PER_SEC);
+	struct mf_lfq_options options = {
+		MF_LFQ_OPTIONS(MF_SCH_FIELD, MF_SCH_NO_FIELD)
+		.limit = of[TCA_LFQ_LIMIT] ?: of[TCA_LFQ_LIMIT_BYTES],
+		.limit_in_bytes = !of[TCA_LFQ_LIMIT],
+		.prefix = 32,
+		.by = settings->user == TC_LFQ_CLASS ? MF_LFQ_MARK : settings->user,
+		.by_mark = settings->weights != TC_LFQ_EQUAL,
+	};
+
+	if (of[TCA_LFQ_LIMIT_TIME])
+		options.limit = clamp_t(u64, bytes, LFQ_LEAST, U32_MAX);
+	return options;
 }
 
 /* From now on @settings count. */
@@ -658,17 +534,19 @@ static int lfq_change(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
-	struct mf_lfq_options options = q->core.options;
 	struct lfq_settings settings = q->settings;
+	struct mf_lfq_options options;
 	struct mf_lfq_spare *spare;
 	u64 seeds[MF_LFQ_SEEDS];
 	int err;
 
 	if (!opt)
 		return 0;
-	err = lfq_parse(opt, &options, &settings, extack);
+	err = lfq_parse(opt, &settings, extack);
 	if (err)
 		return err;
+	options = lfq_options(&settings);
+	options.marks = q->core.options.marks;
 	/* The numbers on packets mean something else: users are others. */
 	if (settings.user != q->settings.user ||
 	    settings.weights != q->settings.weights ||
@@ -701,14 +579,8 @@ static int lfq_init(struct Qdisc *sch, struct nlattr *opt,
 		    struct netlink_ext_ack *extack)
 {
 	struct lfq_sched_data *q = qdisc_priv(sch);
-	/* Prefixes are taken before the core sees an address: it has them whole. */
-	struct mf_lfq_options options = mf_lfq_defaults();
-	struct lfq_settings settings = {
-		.memlimit = LFQ_MEMLIMIT,
-		.prefix = 32,
-		.prefix6 = LFQ_PREFIX6,
-		.split = true,
-	};
+	struct lfq_settings settings = { };
+	struct mf_lfq_options options;
 	u64 seeds[MF_LFQ_SEEDS];
 	int code, err;
 
@@ -717,11 +589,14 @@ static int lfq_init(struct Qdisc *sch, struct nlattr *opt,
 	q->common.hosts = true;
 	for (code = 0; code < LFQ_DSCPS; code++)
 		settings.dscp[code] = 1;
+	mf_sch_initial(&lfq_table, settings.of);
+	lfq_settle(&settings);
 	if (opt) {
-		err = lfq_parse(opt, &options, &settings, extack);
+		err = lfq_parse(opt, &settings, extack);
 		if (err)
 			return err;
 	}
+	options = lfq_options(&settings);
 	err = tcf_block_get(&q->block, &q->filter_list, sch, extack);
 	if (err)
 		return err;
@@ -759,82 +634,52 @@ static void lfq_destroy(struct Qdisc *sch)
 	mf_sch_free(&q->common);
 }
 
-static int lfq_dump_limit(struct sk_buff *skb, const struct lfq_sched_data *q)
+/* The option of attribute @i, in its own way where it is no number, or not always there. */
+static int lfq_put(struct sk_buff *skb, const struct lfq_settings *settings, int i)
 {
-	const struct mf_lfq_options *options = &q->core.options;
-
-	if (q->settings.limit_ns)
-		return nla_put_u64_64bit(skb, TCA_LFQ_LIMIT_TIME,
-					 q->settings.limit_ns, TCA_LFQ_PAD);
-	return nla_put_u32(skb, options->limit_in_bytes ? TCA_LFQ_LIMIT_BYTES :
-							  TCA_LFQ_LIMIT,
-			   options->limit);
+	switch (i) {
+	case TCA_LFQ_OVERHEAD:
+		if (!settings->framed.adjusted)
+			return 0;
+		return nla_put_s32(skb, TCA_LFQ_OVERHEAD, settings->framed.overhead);
+	case TCA_LFQ_RAW:
+		if (settings->framed.adjusted)
+			return 0;
+		return nla_put_flag(skb, TCA_LFQ_RAW);
+	case TCA_LFQ_DSCP:
+		if (settings->weights != TC_LFQ_BY_DSCP)
+			return 0;
+		return nla_put(skb, TCA_LFQ_DSCP, sizeof(settings->dscp), settings->dscp);
+	default:
+		return mf_sch_put(&lfq_table, skb, i, settings->of[i]);
+	}
 }
 
-static int lfq_dump_link(struct sk_buff *skb, const struct lfq_settings *settings)
-{
-	const struct mf_framed *framed = &settings->framed;
-
-	if (nla_put_u64_64bit(skb, TCA_LFQ_BANDWIDTH, settings->rate,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u8(skb, TCA_LFQ_INGRESS, settings->ingress) ||
-	    nla_put_u32(skb, TCA_LFQ_MPU, framed->mpu) ||
-	    nla_put_u8(skb, TCA_LFQ_FRAMING, framed->framing))
-		return -EMSGSIZE;
-	if (framed->adjusted)
-		return nla_put_s32(skb, TCA_LFQ_OVERHEAD, framed->overhead);
-	return nla_put_flag(skb, TCA_LFQ_RAW);
-}
-
-static int lfq_dump_users(struct sk_buff *skb, const struct lfq_settings *settings)
-{
-	if (nla_put_u8(skb, TCA_LFQ_USER, settings->user) ||
-	    nla_put_u8(skb, TCA_LFQ_WEIGHTS, settings->weights) ||
-	    nla_put_u32(skb, TCA_LFQ_PREFIX, settings->prefix) ||
-	    nla_put_u32(skb, TCA_LFQ_PREFIX6, settings->prefix6) ||
-	    nla_put_u8(skb, TCA_LFQ_NAT, settings->nat))
-		return -EMSGSIZE;
-	if (settings->weights != TC_LFQ_BY_DSCP)
-		return 0;
-	return nla_put(skb, TCA_LFQ_DSCP, sizeof(settings->dscp), settings->dscp);
-}
+/* Attributes that come first, as they did when they were fewer; then by number. */
+static const u8 lfq_first[] = {
+	TCA_LFQ_LIMIT_TIME, TCA_LFQ_LIMIT, TCA_LFQ_LIMIT_BYTES, TCA_LFQ_BANDWIDTH,
+	TCA_LFQ_INGRESS, TCA_LFQ_MPU, TCA_LFQ_FRAMING, TCA_LFQ_OVERHEAD, TCA_LFQ_RAW,
+	TCA_LFQ_USER, TCA_LFQ_WEIGHTS, TCA_LFQ_PREFIX, TCA_LFQ_PREFIX6, TCA_LFQ_NAT,
+	TCA_LFQ_DSCP, TCA_LFQ_MEMLIMIT,
+};
 
 static int lfq_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct lfq_sched_data *q = qdisc_priv(sch);
-	const struct mf_lfq_options *options = &q->core.options;
 	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	int i, err = 0;
 
 	if (!nest)
 		return -EMSGSIZE;
-	if (lfq_dump_limit(skb, q) || lfq_dump_link(skb, &q->settings) ||
-	    lfq_dump_users(skb, &q->settings) ||
-	    nla_put_u32(skb, TCA_LFQ_MEMLIMIT, q->settings.memlimit) ||
-	    nla_put_u32(skb, TCA_LFQ_USER_LAG, options->user_lag) ||
-	    nla_put_u32(skb, TCA_LFQ_FLOW_LAG, options->flow_lag) ||
-	    nla_put_u32(skb, TCA_LFQ_DEBT, options->debt) ||
-	    nla_put_u32(skb, TCA_LFQ_PACE, options->pace) ||
-	    nla_put_u64_64bit(skb, TCA_LFQ_PROBATION, options->probation_ns,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u32(skb, TCA_LFQ_FLOWS, options->flows) ||
-	    nla_put_u32(skb, TCA_LFQ_USERS, options->users) ||
-	    nla_put_u64_64bit(skb, TCA_LFQ_LAG_TIME, options->lag_time_ns,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_LFQ_PATIENCE, options->patience_ns,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_LFQ_TARGET, options->codel.target_ns,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_LFQ_INTERVAL, options->codel.interval_ns,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u32(skb, TCA_LFQ_MTU, options->codel.mtu) ||
-	    nla_put_u8(skb, TCA_LFQ_ECN, options->codel.ecn) ||
-	    nla_put_u64_64bit(skb, TCA_LFQ_STEP, options->step_ns,
-			      TCA_LFQ_PAD) ||
-	    nla_put_u8(skb, TCA_LFQ_SPLIT, q->settings.split)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, nest);
+	for (i = 0; i < ARRAY_SIZE(lfq_first) && !err; i++)
+		err = lfq_put(skb, &q->settings, lfq_first[i]);
+	for (i = 1; i <= TCA_LFQ_MAX && !err; i++)
+		if (!memchr(lfq_first, i, sizeof(lfq_first)))
+			err = lfq_put(skb, &q->settings, i);
+	if (!err)
+		return nla_nest_end(skb, nest);
+	nla_nest_cancel(skb, nest);
+	return -EMSGSIZE;
 }
 
 /* Of waits of all packets: the counters may be too large for a quantile. */

@@ -19,15 +19,7 @@
  * tc -s qdisc show dev eth0
  * ```
  *
- * | option | meaning | default |
- * |---|---|---|
- * | `limit 300`, `300p`, `450kb` | most that waits, packets or bytes; 1 to 1048576 packets | `300p` |
- * | `count bytes`, `acked` | what a flow has moved is measured in: its bytes, or bytes of both directions with those acknowledged | `bytes` |
- * | `threshold 30000b` | bytes that go first of every flow | 30000 bytes |
- * | `visit 5s` | time between looks for idle flows, 1 ms to 1000000 s | `5s` |
- * | `timeout 30s` | idle time after which a flow is forgotten, 1 ms to 1000000 s | `30s` |
- * | `flows N` | flows counted at a time, up to 1048576, never fewer than one more than packets fit | 16384 |
- * | `split`, `nosplit` | super-packets into packets of the wire | `split` |
+ * {options}
  *
  * With `count bytes` TCP data tells by its sequence number how much came before it, bare acknowledgements are high, and only other packets are
  * counted. Where the connection was open before the queue was made, or was idle for 300 s, the first number seen counts as the beginning.
@@ -57,13 +49,15 @@
 #include "sch_common.h"
 #include "uapi/pkt_sch_mayfly.h"
 
-#define RUN2C_LIMIT_PKTS 300
-#define RUN2C_FLOWS 16384
-#define RUN2C_THRESHOLD_BYTES 30000
+/* What the options are: one value for each attribute. */
+struct run2c_values {
+	u64 of[TCA_RUN2C_MAX + 1];
+};
 
 struct run2c_sched_data {
 	struct mf_sch common;
 	struct mf_run2c core;
+	struct run2c_values values;
 };
 
 static void run2c_discard(struct mf_queue *queue, const struct mf_packet *victim,
@@ -108,79 +102,66 @@ static struct sk_buff *run2c_peek(struct Qdisc *sch)
 }
 
 static const struct nla_policy run2c_policy[TCA_RUN2C_MAX + 1] = {
-	[TCA_RUN2C_LIMIT] = { .type = NLA_U32 },
-	[TCA_RUN2C_LIMIT_BYTES] = { .type = NLA_U32 },
-	[TCA_RUN2C_COUNT] = { .type = NLA_U8 },
-	[TCA_RUN2C_THRESHOLD] = { .type = NLA_U32 },
-	[TCA_RUN2C_VISIT] = { .type = NLA_U64 },
-	[TCA_RUN2C_TIMEOUT] = { .type = NLA_U64 },
-	[TCA_RUN2C_FLOWS] = { .type = NLA_U32 },
-	[TCA_RUN2C_SPLIT] = { .type = NLA_U8 },
+	MF_RUN2C_OPTIONS(MF_SCH_POLICY, MF_SCH_POLICY)
 };
 
-static const struct mf_bound run2c_bounds[TCA_RUN2C_MAX + 1] = {
-	[TCA_RUN2C_LIMIT] = MF_BOUND_LIMIT("run2c"),
-	[TCA_RUN2C_LIMIT_BYTES] = MF_BOUND_LIMIT_BYTES("run2c"),
-	[TCA_RUN2C_COUNT] = { 0, __TC_LAS_COUNT_MAX - 1,
-			      "run2c: count: bytes or acked" },
-	[TCA_RUN2C_THRESHOLD] = { 1, U32_MAX, "run2c: threshold: 1 to 4294967295 bytes" },
-	[TCA_RUN2C_VISIT] = MF_BOUND_TIME("run2c", "visit"),
-	[TCA_RUN2C_TIMEOUT] = MF_BOUND_TIME("run2c", "timeout"),
-	[TCA_RUN2C_FLOWS] = MF_BOUND_FLOWS("run2c"),
-	[TCA_RUN2C_SPLIT] = MF_BOUND_SPLIT("run2c"),
+static const struct mf_option run2c_rows[TCA_RUN2C_MAX + 1] = {
+	MF_RUN2C_OPTIONS(MF_SCH_OPTION, MF_SCH_OPTION)
 };
 
-/* Puts what @opt says in place of what is in @options and @split. */
-static int run2c_parse(struct nlattr *opt, struct mf_run2c_options *options,
-		       bool *split, struct netlink_ext_ack *extack)
+static const struct mf_options run2c_table = {
+	.policy = run2c_policy,
+	.options = run2c_rows,
+	.max = TCA_RUN2C_MAX,
+	.pad = TCA_RUN2C_PAD,
+};
+
+/* Puts what @opt says in place of what is in @values. */
+static int run2c_parse(struct nlattr *opt, struct run2c_values *values,
+		       struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_RUN2C_MAX + 1];
-	int err = nla_parse_nested(tb, TCA_RUN2C_MAX, opt, run2c_policy, extack);
+	int err = mf_sch_parse(&run2c_table, tb, opt, values->of, extack);
 
 	if (!err)
-		err = mf_sch_check(tb, TCA_RUN2C_MAX, run2c_bounds, extack);
-	if (err)
-		return err;
-	err = mf_sch_parse_limit(tb[TCA_RUN2C_LIMIT], tb[TCA_RUN2C_LIMIT_BYTES],
-				 &options->limit, &options->limit_in_bytes,
-				 extack);
-	if (err)
-		return err;
-	if (tb[TCA_RUN2C_COUNT])
-		options->both = nla_get_u8(tb[TCA_RUN2C_COUNT]) == TC_LAS_ACKED;
-	if (tb[TCA_RUN2C_THRESHOLD])
-		options->threshold = nla_get_u32(tb[TCA_RUN2C_THRESHOLD]);
-	if (tb[TCA_RUN2C_VISIT])
-		options->visit_ns = nla_get_u64(tb[TCA_RUN2C_VISIT]);
-	if (tb[TCA_RUN2C_TIMEOUT])
-		options->timeout_ns = nla_get_u64(tb[TCA_RUN2C_TIMEOUT]);
-	if (tb[TCA_RUN2C_FLOWS])
-		options->flows = nla_get_u32(tb[TCA_RUN2C_FLOWS]);
-	if (tb[TCA_RUN2C_SPLIT])
-		*split = nla_get_u8(tb[TCA_RUN2C_SPLIT]);
-	return 0;
+		err = mf_sch_one_limit(tb, TCA_RUN2C_LIMIT, values->of, extack);
+	return err;
+}
+
+static struct mf_run2c_options run2c_options(const struct run2c_values *values)
+{
+	const u64 *of = values->of;
+
+	return (struct mf_run2c_options){
+		MF_RUN2C_OPTIONS(MF_SCH_FIELD, MF_SCH_NO_FIELD)
+		.limit = of[TCA_RUN2C_LIMIT] ?: of[TCA_RUN2C_LIMIT_BYTES],
+		.limit_in_bytes = of[TCA_RUN2C_LIMIT_BYTES],
+		.both = of[TCA_RUN2C_COUNT] == TC_LAS_ACKED,
+	};
 }
 
 static int run2c_change(struct Qdisc *sch, struct nlattr *opt,
 			struct netlink_ext_ack *extack)
 {
 	struct run2c_sched_data *q = qdisc_priv(sch);
-	struct mf_run2c_options options = q->core.options;
-	bool split = q->common.split;
+	struct run2c_values values = q->values;
+	struct mf_run2c_options options;
 	struct mf_run2c_spare spare;
 	int err;
 
 	if (!opt)
 		return 0;
-	err = run2c_parse(opt, &options, &split, extack);
+	err = run2c_parse(opt, &values, extack);
 	if (err)
 		return err;
+	options = run2c_options(&values);
 	err = mf_run2c_spare_init(&spare, &q->core, &options);
 	if (err)
 		return err;
 	sch_tree_lock(sch);
 	mf_run2c_change(&q->core, &options, &spare, ktime_get_ns());
-	q->common.split = split;
+	q->values = values;
+	q->common.split = values.of[TCA_RUN2C_SPLIT];
 	mf_sch_settle(&q->common);
 	sch_tree_unlock(sch);
 	mf_run2c_spare_free(&spare);
@@ -191,20 +172,17 @@ static int run2c_init(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct run2c_sched_data *q = qdisc_priv(sch);
-	struct mf_run2c_options options = {
-		.limit = RUN2C_LIMIT_PKTS,
-		.threshold = RUN2C_THRESHOLD_BYTES,
-		.visit_ns = 5ULL * NSEC_PER_SEC,
-		.timeout_ns = 30ULL * NSEC_PER_SEC,
-		.flows = RUN2C_FLOWS,
-	};
+	struct mf_run2c_options options;
 	int err = 0;
 
 	mf_sch_init(&q->common, sch);
+	mf_sch_initial(&run2c_table, q->values.of);
 	if (opt)
-		err = run2c_parse(opt, &options, &q->common.split, extack);
+		err = run2c_parse(opt, &q->values, extack);
 	if (err)
 		return err;
+	q->common.split = q->values.of[TCA_RUN2C_SPLIT];
+	options = run2c_options(&q->values);
 	/* Data tells its class by its progress, whatever is counted. */
 	err = mf_sch_connections(&q->common.connections,
 				 mf_limit_pkts(options.limit,
@@ -239,26 +217,8 @@ static void run2c_destroy(struct Qdisc *sch)
 static int run2c_dump(struct Qdisc *sch, struct sk_buff *skb)
 {
 	const struct run2c_sched_data *q = qdisc_priv(sch);
-	const struct mf_run2c_options *options = &q->core.options;
-	u8 count = options->both ? TC_LAS_ACKED : TC_LAS_BYTES;
-	u32 limit = options->limit_in_bytes ? TCA_RUN2C_LIMIT_BYTES : TCA_RUN2C_LIMIT;
-	struct nlattr *nest = nla_nest_start_noflag(skb, TCA_OPTIONS);
 
-	if (!nest)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, limit, options->limit) ||
-	    nla_put_u8(skb, TCA_RUN2C_COUNT, count) ||
-	    nla_put_u32(skb, TCA_RUN2C_THRESHOLD, options->threshold) ||
-	    nla_put_u64_64bit(skb, TCA_RUN2C_VISIT, options->visit_ns,
-			      TCA_RUN2C_PAD) ||
-	    nla_put_u64_64bit(skb, TCA_RUN2C_TIMEOUT, options->timeout_ns,
-			      TCA_RUN2C_PAD) ||
-	    nla_put_u32(skb, TCA_RUN2C_FLOWS, options->flows) ||
-	    nla_put_u8(skb, TCA_RUN2C_SPLIT, q->common.split)) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	return nla_nest_end(skb, nest);
+	return mf_sch_dump(&run2c_table, skb, q->values.of);
 }
 
 static int run2c_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)

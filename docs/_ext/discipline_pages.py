@@ -1,10 +1,12 @@
 """Pages of the disciplines: the documentation at the head of each Rust file, as Markdown below ``docs/disciplines``.
 
-Those of the kernel's, ``docs/kernel/sch_<id>.md``, are the comment ``DOC: sch_<id>`` of ``kernel/sch_<id>.c``. The
-site, its tests and its examples read these pages; nobody edits them, and they are not in the repository.
+Those of the kernel's, ``docs/kernel/sch_<id>.md``, are the comment ``DOC: sch_<id>`` of ``kernel/sch_<id>.c``, with the
+table of ``kernel/options/<id>.h`` where it says ``{options}``. The site, its tests and its examples read these pages;
+nobody edits them, and they are not in the repository.
 """
 
 import re
+import sys
 from pathlib import Path
 
 from mayfly.text.files import complete
@@ -14,6 +16,10 @@ SOURCES = ROOT / "crates" / "qdisc" / "src" / "disciplines"
 FOLDER = ROOT / "docs" / "disciplines"
 KERNEL = ROOT / "kernel"
 KERNEL_FOLDER = ROOT / "docs" / "kernel"
+OPTIONS = "{options}"
+
+sys.path.insert(0, str(KERNEL / "options"))
+import option_rows  # noqa: E402
 
 
 def pages() -> dict[str, str]:
@@ -59,12 +65,12 @@ def kernel_pages() -> dict[str, str]:
     Returns
     -------
     dict of str
-        What stands in its comment ``DOC:``.
+        What stands in its comment ``DOC:``, with its table of options.
 
     Raises
     ------
     ValueError
-        One without documentation.
+        One without documentation, or without a place for its options.
     """
     found = {}
     for source in sorted(KERNEL.glob("sch_*.c")):
@@ -73,7 +79,11 @@ def kernel_pages() -> dict[str, str]:
         comment = re.search(rf"^/\*\*\n \* DOC: {source.stem}\n(.*?)\n \*/$", source.read_text("utf-8"), re.S | re.M)
         if not comment:
             raise ValueError(f"{source.name}: must have its documentation, '/**', ' * DOC: {source.stem}'")
-        lines = (line.removeprefix(" *").removeprefix(" ") for line in comment[1].splitlines())
+        lines = [line.removeprefix(" *").removeprefix(" ") for line in comment[1].splitlines()]
+        if lines.count(OPTIONS) != 1:
+            raise ValueError(f"{source.name}: must have {OPTIONS} once in its documentation, for its options")
+        at = lines.index(OPTIONS)
+        lines[at : at + 1] = option_rows.page(source.stem.removeprefix("sch_"))
         found[source.stem] = f"# `{source.stem}`\n" + "\n".join(lines) + "\n"
     return found
 

@@ -16,8 +16,10 @@ char *sprint_time64(__s64 ns, char *text);
 
 /**
  * enum plugin_kind - how an option is written
- * @PLUGIN_LIMIT: packets or bytes; the attribute for bytes is the next one; or a
- *	time, where there is an attribute for it
+ * @PLUGIN_LIMIT: packets or bytes, or a time where a row for it follows
+ * @PLUGIN_LIMIT_BYTES: the row behind PLUGIN_LIMIT: the attribute for bytes, the next
+ *	number
+ * @PLUGIN_LIMIT_TIME: the row behind that: the attribute for a time
  * @PLUGIN_FLOWS: a number, 0 too
  * @PLUGIN_SIZE: bytes
  * @PLUGIN_TIME: 1 ms to 10^6 s
@@ -32,13 +34,13 @@ char *sprint_time64(__s64 ns, char *text);
  * @PLUGIN_PRESENT: its name alone
  * @PLUGIN_BARE_WORD: one of some words, without the name
  * @PLUGIN_KEYWORD: a word that sets other options
- * @PLUGIN_OWN: read, sent and printed by functions of its own
+ * @PLUGIN_OTHER: read, sent and printed by functions of its own
  */
 enum plugin_kind {
-	PLUGIN_LIMIT, PLUGIN_FLOWS, PLUGIN_SIZE, PLUGIN_TIME,
-	PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER, PLUGIN_SHARE,
-	PLUGIN_SIGNED, PLUGIN_RATE, PLUGIN_WORD, PLUGIN_FLAG, PLUGIN_PRESENT,
-	PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OWN
+	PLUGIN_LIMIT, PLUGIN_LIMIT_BYTES, PLUGIN_LIMIT_TIME, PLUGIN_FLOWS,
+	PLUGIN_SIZE, PLUGIN_TIME, PLUGIN_TIME_OR_NEVER, PLUGIN_DURATION, PLUGIN_NUMBER,
+	PLUGIN_SHARE, PLUGIN_SIGNED, PLUGIN_RATE, PLUGIN_WORD, PLUGIN_FLAG,
+	PLUGIN_PRESENT, PLUGIN_BARE_WORD, PLUGIN_KEYWORD, PLUGIN_OTHER
 };
 
 #define PLUGIN_ATTRIBUTES 64
@@ -65,20 +67,24 @@ struct plugin_own {
  * @name: on the command line and in what is printed
  * @kind: enum plugin_kind
  * @attribute: of netlink
- * @words: of which it is one
- * @time: PLUGIN_LIMIT: attribute for a time, or 0
- * @keywords: PLUGIN_KEYWORD: the words, which end with a NULL
- * @own: PLUGIN_OWN
+ * @by: PLUGIN_WORD, PLUGIN_BARE_WORD: the words, struct plugin_word;
+ *	PLUGIN_KEYWORD: struct plugin_keyword, which end with a NULL;
+ *	PLUGIN_OTHER: struct plugin_own
+ * @usage: how it is given, or NULL
+ * @help: lines "name\ttext", or NULL
  */
 struct plugin_option {
 	const char *name;
 	enum plugin_kind kind;
 	int attribute;
-	const struct plugin_word *words;
-	int time;
-	const struct plugin_keyword *keywords;
-	const struct plugin_own *own;
+	const void *by;
+	const char *usage;
+	const char *help;
 };
+
+/* A row of a table of options: see options/table.h. */
+#define PLUGIN_ROW(attribute, number, name, kind, field, initial, bound, by, usage, help) \
+	{ #name, PLUGIN_##kind, attribute, by, usage, help },
 
 /* What the command line said; a bit of @given for each attribute. */
 struct plugin_request {
@@ -151,23 +157,38 @@ static inline int plugin_rate(const char *who, const char *name,
 	return 0;
 }
 
+/* Whether @option is only an attribute more of the one before it. */
+static inline bool plugin_is_unit(const struct plugin_option *option)
+{
+	return option->kind == PLUGIN_LIMIT_BYTES ||
+	       option->kind == PLUGIN_LIMIT_TIME;
+}
+
+/* The attribute for a time of a limit, 0 where there is none. */
+static inline int plugin_time_of(const struct plugin_option *option)
+{
+	if (option->kind != PLUGIN_LIMIT || option[2].kind != PLUGIN_LIMIT_TIME)
+		return 0;
+	return option[2].attribute;
+}
+
 /* A limit: packets, bytes, or a time where there is an attribute for it. */
 static inline int plugin_limit(const char *who,
 			       const struct plugin_option *option,
 			       const char *text, struct plugin_request *request)
 {
-	int attribute = option->attribute;
+	int attribute = option->attribute, time = plugin_time_of(option);
 	size_t len = strlen(text);
 	__u32 number = 0;
 	__s64 ns = 0;
 	int err;
 
 	request->given &= ~(3ULL << attribute);
-	if (option->time)
-		request->given &= ~(1ULL << option->time);
-	if (option->time && len && text[len - 1] == 's') {
+	if (time)
+		request->given &= ~(1ULL << time);
+	if (time && len && text[len - 1] == 's') {
 		err = plugin_duration(who, option->name, text, &ns);
-		plugin_give(request, option->time, ns);
+		plugin_give(request, time, ns);
 		return err;
 	}
 	if (plugin_is_pkts(text)) {
@@ -199,6 +220,7 @@ static inline int plugin_read(const char *who,
 			      const char *text, struct plugin_request *request)
 {
 	bool never = option->kind == PLUGIN_TIME_OR_NEVER;
+	const struct plugin_own *own = option->by;
 	int attribute = option->attribute;
 	__u32 number = 0;
 	__u64 wide = 0;
@@ -215,8 +237,8 @@ static inline int plugin_read(const char *who,
 	case PLUGIN_SIGNED:
 		err = plugin_signed(who, option->name, text, &wide);
 		break;
-	case PLUGIN_OWN:
-		err = option->own->read(who, option->name, text);
+	case PLUGIN_OTHER:
+		err = own->read(who, option->name, text);
 		break;
 	case PLUGIN_FLOWS:
 		err = plugin_pkts(who, option->name, text, 0, PLUGIN_MAX_PKTS,
@@ -226,7 +248,7 @@ static inline int plugin_read(const char *who,
 		err = plugin_bytes(who, option->name, text, &number);
 		break;
 	case PLUGIN_WORD:
-		err = plugin_word(who, option->name, text, option->words, &word);
+		err = plugin_word(who, option->name, text, option->by, &word);
 		break;
 	case PLUGIN_NUMBER:
 		err = plugin_number(who, option->name, text, &number);
@@ -247,7 +269,7 @@ static inline int plugin_read(const char *who,
 static inline const struct plugin_keyword *
 plugin_keyword(const struct plugin_option *option, const char *text)
 {
-	const struct plugin_keyword *keyword = option->keywords;
+	const struct plugin_keyword *keyword = option->by;
 
 	while (keyword->word && strcmp(keyword->word, text))
 		keyword++;
@@ -257,7 +279,7 @@ plugin_keyword(const struct plugin_option *option, const char *text)
 static inline bool plugin_is_word(const struct plugin_option *option,
 				  const char *text)
 {
-	const struct plugin_word *word = option->words;
+	const struct plugin_word *word = option->by;
 
 	while (word->word && strcmp(word->word, text))
 		word++;
@@ -269,6 +291,9 @@ static inline bool plugin_begins(const struct plugin_option *option,
 				 const char *text)
 {
 	switch (option->kind) {
+	case PLUGIN_LIMIT_BYTES:
+	case PLUGIN_LIMIT_TIME:
+		return false;
 	case PLUGIN_BARE_WORD:
 		return plugin_is_word(option, text);
 	case PLUGIN_KEYWORD:
@@ -307,7 +332,7 @@ static inline bool plugin_read_alone(const struct plugin_option *option,
 		plugin_give(request, option->attribute, 1);
 		return true;
 	case PLUGIN_BARE_WORD:
-		plugin_word("", option->name, text, option->words, &number);
+		plugin_word("", option->name, text, option->by, &number);
 		plugin_give(request, option->attribute, number);
 		return true;
 	case PLUGIN_KEYWORD:
@@ -330,47 +355,110 @@ static inline void plugin_put(const struct plugin_option *option,
 			      const struct plugin_request *request,
 			      struct nlmsghdr *message)
 {
-	int attribute = option->attribute;
+	int attribute = option->attribute, time = plugin_time_of(option);
+	const struct plugin_own *own = option->by;
 	__u64 number;
 
-	if (option->kind == PLUGIN_KEYWORD)
+	if (option->kind == PLUGIN_KEYWORD || plugin_is_unit(option))
 		return;
-	if (option->time && request->given & 1ULL << option->time)
-		attribute = option->time;
+	if (time && request->given & 1ULL << time)
+		attribute = time;
 	else if (option->kind == PLUGIN_LIMIT && request->given & 2ULL << attribute)
 		attribute++;
 	if (!(request->given & 1ULL << attribute))
 		return;
 	number = request->numbers[attribute];
-	if (option->kind == PLUGIN_OWN)
-		option->own->put(message, attribute);
+	if (option->kind == PLUGIN_OTHER)
+		own->put(message, attribute);
 	else if (option->kind == PLUGIN_PRESENT)
 		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, NULL, 0);
 	else if (option->kind == PLUGIN_WORD || option->kind == PLUGIN_FLAG ||
 		 option->kind == PLUGIN_BARE_WORD)
 		addattr8(message, PLUGIN_MESSAGE_SIZE, attribute, number);
 	else if (plugin_is_time(option) || option->kind == PLUGIN_RATE ||
-		 (option->time && attribute == option->time))
+		 (time && attribute == time))
 		addattr_l(message, PLUGIN_MESSAGE_SIZE, attribute, &number,
 			  sizeof(number));
 	else
 		addattr32(message, PLUGIN_MESSAGE_SIZE, attribute, number);
 }
 
-/* Reads a command line and writes the attributes; tells whether help is asked. */
+/* Columns of a line of help, and before its text. */
+#define PLUGIN_WIDTH 80
+#define PLUGIN_INDENT 11
+
+/* Writes a word, or what stays together, in a new line if it would be too long. */
+static inline void plugin_write(const char *word, int len, int indent, int *column)
+{
+	if (*column + 1 + len >= PLUGIN_WIDTH)
+		*column = fprintf(stderr, "\n%*s", indent - 1, "") - 1;
+	*column += fprintf(stderr, " %.*s", len, word);
+}
+
+/* Writes lines "name\ttext", each text beside its name, broken where it is long. */
+static inline void plugin_write_help(const char *help, int indent)
+{
+	int column, name;
+
+	while (*help) {
+		name = strcspn(help, "\t");
+		column = fprintf(stderr, "%-*.*s", indent - 1, name, help);
+		for (help += name; *help && *help != '\n'; help += strcspn(help, "\n ")) {
+			help++;
+			plugin_write(help, strcspn(help, "\n "), indent, &column);
+		}
+		fputc('\n', stderr);
+		help += *help == '\n';
+	}
+}
+
+/* Writes the usage of @who and what its options are. */
+static inline void plugin_help(const char *who, const struct plugin_option *options)
+{
+	const struct plugin_option *option;
+	int column, indent, len;
+	char usage[128];
+
+	column = fprintf(stderr, "Usage: ... %s", who);
+	indent = column + 1;
+	for (option = options; option->name; option++) {
+		if (!option->usage)
+			continue;
+		len = snprintf(usage, sizeof(usage), "[ %s ]", option->usage);
+		plugin_write(usage, len, indent, &column);
+	}
+	fputc('\n', stderr);
+	for (option = options; option->name; option++)
+		if (option->help)
+			plugin_write_help(option->help, PLUGIN_INDENT);
+}
+
+/* Writes the attributes. */
+static inline void plugin_put_options(const struct plugin_option *options,
+				      const struct plugin_request *request,
+				      struct nlmsghdr *message)
+{
+	struct rtattr *nest = plugin_begin(message);
+
+	for (; options->name; options++)
+		plugin_put(options, request, message);
+	addattr_nest_end(message, nest);
+}
+
+/* Reads a command line and writes the attributes, or help where that is asked for. */
 static inline int plugin_parse_options(const char *who,
 				       const struct plugin_option *options,
 				       int argc, char **argv,
-				       struct nlmsghdr *message, bool *help)
+				       struct nlmsghdr *message)
 {
 	struct plugin_request request = { 0 };
 	const struct plugin_option *option;
-	struct rtattr *nest;
 
 	for (; argc > 0; argc--, argv++) {
-		*help = !strcmp(*argv, "help");
-		if (*help)
+		if (!strcmp(*argv, "help")) {
+			plugin_help(who, options);
 			return -1;
+		}
 		option = plugin_find(options, *argv);
 		if (!option)
 			return plugin_fail(who, "no option %s; tc qdisc add %s help",
@@ -384,10 +472,7 @@ static inline int plugin_parse_options(const char *who,
 			return -1;
 		argc--, argv++;
 	}
-	nest = plugin_begin(message);
-	for (option = options; option->name; option++)
-		plugin_put(option, &request, message);
-	addattr_nest_end(message, nest);
+	plugin_put_options(options, &request, message);
 	return 0;
 }
 
@@ -422,14 +507,16 @@ static inline void plugin_show(const struct plugin_option *option,
 			       struct rtattr **tb)
 {
 	const struct rtattr *attribute = tb[option->attribute];
+	const struct plugin_own *own = option->by;
+	int time = plugin_time_of(option);
 	char key[32], format[32];
 	const char *unit = "";
 	const char *suffix = "";
 
-	if (option->kind == PLUGIN_KEYWORD)
+	if (option->kind == PLUGIN_KEYWORD || plugin_is_unit(option))
 		return;
-	if (option->time && tb[option->time]) {
-		plugin_show_time(option, tb[option->time]);
+	if (time && tb[time]) {
+		plugin_show_time(option, tb[time]);
 		return;
 	}
 	if (option->kind == PLUGIN_LIMIT) {
@@ -447,20 +534,20 @@ static inline void plugin_show(const struct plugin_option *option,
 	case PLUGIN_WORD:
 		snprintf(format, sizeof(format), "%s %%s ", option->name);
 		plugin_print_string(option->name, format,
-				    plugin_name(option->words,
+				    plugin_name(option->by,
 						plugin_u8(attribute)));
 		return;
 	case PLUGIN_BARE_WORD:
 		plugin_print_string(option->name, "%s ",
-				    plugin_name(option->words,
+				    plugin_name(option->by,
 						plugin_u8(attribute)));
 		return;
 	case PLUGIN_PRESENT:
 		print_color_bool(PRINT_JSON, COLOR_NONE, option->name, NULL, true);
 		print_color_string(PRINT_FP, COLOR_NONE, NULL, "%s ", option->name);
 		return;
-	case PLUGIN_OWN:
-		option->own->show(option->name, attribute);
+	case PLUGIN_OTHER:
+		own->show(option->name, attribute);
 		return;
 	case PLUGIN_RATE:
 		plugin_show_rate(option, attribute);

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "../uapi/pkt_sch_mayfly.h"
-#include "tc_plugin.h"
+#include "plugin_options.h"
 
 #define MAX_PKTS (1U << 20)
 #define SECOND 1000000000ULL
@@ -36,77 +36,68 @@ static const struct plugin_word doubts[] = {
 static const struct plugin_word switches[] = { { "off", 0 }, { "on", 1 }, { 0 } };
 static const struct plugin_word spacings[] = { { "uniform", 0 }, { "wait", 1 }, { 0 } };
 
-/* How a value is written. */
-enum kind { SIZE, WORD, COUNT, RATE, TIME, NUMBER };
+/* How a value is written; UNIT: that of the sizes before. */
+enum kind { SIZE, UNIT, WORD, COUNT, RATE, TIME, NUMBER, FLAG };
 
-/* An option: its attribute; of a NUMBER the bits behind the point and its bounds. */
-struct option {
-	const char *name;
-	int attribute;
-	enum kind kind;
-	const struct plugin_word *words;
+/* Of a number the bits behind the point and its bounds. */
+struct range {
 	unsigned int bits;
 	double least;
 	double most;
 };
 
-static const struct option options[] = {
-	{ "limit", TCA_ESTMRED_LIMIT, SIZE, NULL, 0, 0, 0 },
-	{ "min", TCA_ESTMRED_MIN, SIZE, NULL, 0, 0, 0 },
-	{ "max", TCA_ESTMRED_MAX_TH, SIZE, NULL, 0, 0, 0 },
-	{ "avpkt", TCA_ESTMRED_AVPKT, SIZE, NULL, 0, 0, 0 },
-	{ "bandwidth", TCA_ESTMRED_RATE, RATE, NULL, 0, 0, 50e9 },
-	{ "rtt", TCA_ESTMRED_RTT, TIME, NULL, 0, 1e-4, 60 },
-	{ "estimate", TCA_ESTMRED_ESTIMATE, WORD, switches, 0, 0, 0 },
-	{ "method", TCA_ESTMRED_METHOD, WORD, methods, 0, 0, 0 },
-	{ "probability", TCA_ESTMRED_PROBABILITY, NUMBER, NULL, 31, 1e-6, 1 },
-	{ "weight", TCA_ESTMRED_WEIGHT, NUMBER, NULL, 31, 1e-6, 1 },
-	{ "gentle", TCA_ESTMRED_GENTLE, WORD, switches, 0, 0, 0 },
-	{ "spacing", TCA_ESTMRED_WAIT, WORD, spacings, 0, 0, 0 },
-	{ "ecn", TCA_ESTMRED_ECN, WORD, switches, 0, 0, 0 },
-	{ "mark_max", TCA_ESTMRED_MARK_MAX, NUMBER, NULL, 31, 0, 1 },
-	{ "queued_rtt", TCA_ESTMRED_QUEUED_RTT, TIME, NULL, 0, 0, 100 },
-	{ "sampling", TCA_ESTMRED_SAMPLING, TIME, NULL, 0, 1e-5, 100 },
-	{ "per_estimate", TCA_ESTMRED_PER_ESTIMATE, COUNT, NULL, 0, 1, 1e6 },
-	{ "start", TCA_ESTMRED_START, TIME, NULL, 0, 0, 1e9 },
-	{ "ticks", TCA_ESTMRED_TICKS, COUNT, NULL, 0, 1, 1e6 },
-	{ "queue_filter", TCA_ESTMRED_QUEUE_FILTER, NUMBER, NULL, 14, 0, 0.999 },
-	{ "drop_filter", TCA_ESTMRED_DROP_FILTER, NUMBER, NULL, 14, 0, 0.999 },
-	{ "smoothing", TCA_ESTMRED_SMOOTHING, NUMBER, NULL, 14, 0, 0.999 },
-	{ "gamma_1", TCA_ESTMRED_GAMMA_1, NUMBER, NULL, 14, 0, 1e6 },
-	{ "gamma_2", TCA_ESTMRED_GAMMA_2, NUMBER, NULL, 14, 0.0002, 1.999 },
-	{ "zero_intervals", TCA_ESTMRED_ZERO_INTERVALS, COUNT, NULL, 0, 1, 1e6 },
-	{ "start_share", TCA_ESTMRED_START_SHARE, NUMBER, NULL, 14, 0, 0.99 },
-	{ "per_ack", TCA_ESTMRED_PER_ACK, NUMBER, NULL, 14, 1, 16 },
-	{ "above", TCA_ESTMRED_ABOVE, NUMBER, NULL, 14, 0, 1 },
-	{ "below", TCA_ESTMRED_BELOW, NUMBER, NULL, 14, 0, 1 },
-	{ NULL, 0, SIZE, NULL, 0, 0, 0 }
+struct option {
+	const char *name;
+	int attribute;
+	enum kind kind;
+	const void *by;		/* struct plugin_word, or struct range */
+	const char *usage;	/* behind the part of help */
+	const char *help;
 };
+
+#define RANGE(bits, least, most) (&(const struct range){ bits, least, most })
+#define MAIN(usage) "M" usage
+#define RED(usage) "R" usage
+#define ESTIMATOR(usage) "E" usage
+#define ROW(attribute, number, name, kind, field, initial, bound, by, usage, help) \
+	{ #name, attribute, kind, by, usage, help },
+
+static const struct option options[] = {
+	MF_ESTMRED_OPTIONS(ROW, ROW)
+	{ NULL, 0, SIZE, NULL, NULL, NULL }
+};
+
+/* Half of rtt. */
+static const struct option delay = {
+	"delay", TCA_ESTMRED_RTT, TIME, RANGE(0, 5e-5, 30), NULL, NULL
+};
+
+/* Writes the usage of the options of a part, behind @head. */
+static void write_part(const char *head, char part)
+{
+	int column = fprintf(stderr, "%s", head), indent = column + 1;
+	const struct option *option;
+	char text[128];
+
+	for (option = options; option->name; option++) {
+		if (!option->usage || *option->usage != part)
+			continue;
+		snprintf(text, sizeof(text), "[ %s ]", option->usage + 1);
+		plugin_write(text, strlen(text), indent, &column);
+	}
+	fputc('\n', stderr);
+}
 
 static int usage(void)
 {
-	fputs("Usage: ... estmred [ limit PACKETS|SIZE ] [ min PACKETS|SIZE ]\n"
-	      "                   [ max PACKETS|SIZE ] [ avpkt BYTES ] [ bandwidth RATE ]\n"
-	      "                   [ rtt TIME | delay TIME ]\n"
-	      "                   [ estimate on|off ] [ method NAME ] [ above SHARE ] [ below SHARE ]\n"
-	      "                   [ RED ] [ ESTIMATOR ] [ split | nosplit ]\n"
-	      "RED := [ probability P ] [ weight W ] [ gentle on|off ] [ spacing uniform|wait ]\n"
-	      "       [ ecn on|off ] [ mark_max P ]\n"
-	      "ESTIMATOR := [ queued_rtt TIME ] [ sampling TIME ] [ per_estimate N ] [ start TIME ]\n"
-	      "       [ ticks N ] [ queue_filter A ] [ drop_filter A ] [ smoothing A ] [ gamma_1 G ]\n"
-	      "       [ gamma_2 G ] [ zero_intervals N ] [ start_share SHARE ] [ per_ack N ]\n"
-	      "limit        most that waits: 60 or 60p packets, 60000b bytes; 1 to 1048576 packets;\n"
-	      "             default 60000b\n"
-	      "min, max     thresholds of the average, both in packets (15) or both in bytes (15000b);\n"
-	      "             default a quarter and three quarters of the limit, in bytes\n"
-	      "avpkt        length of a typical packet; default 1000b\n"
-	      "bandwidth    of the link; default: measured from the first departures\n"
-	      "rtt, delay   of the flows without queueing, there and back, or one way; default 100ms\n"
-	      "estimate     off: RED alone\n"
-	      "sampling     interval of the estimator, 10us to 100s; default 0: a third of rtt\n"
-	      "above        share that does not respond above which it is drop-tail; default 1: never\n"
-	      "below        share below which it is RED again; default 0.1 less than above\n",
-	      stderr);
+	const struct option *option;
+
+	write_part("Usage: ... estmred", 'M');
+	write_part("RED :=", 'R');
+	write_part("ESTIMATOR :=", 'E');
+	for (option = options; option->name; option++)
+		if (option->help)
+			plugin_write_help(option->help, PLUGIN_INDENT + 2);
 	return -1;
 }
 
@@ -149,16 +140,17 @@ static int parse_size(struct request *request, const struct option *option, cons
 
 static int parse_number(struct request *request, const struct option *option, const char *text)
 {
+	const struct range *range = option->by;
 	char *end;
 	double value = strtod(text, &end);
 
-	if (end == text || *end || !(value >= option->least && value <= option->most) ||
+	if (end == text || *end || !(value >= range->least && value <= range->most) ||
 	    (option->kind == COUNT && value != floor(value)))
 		return plugin_fail("estmred", "%s: a%s number from %g to %g, not %s", option->name,
-				   option->kind == COUNT ? " whole" : "", option->least,
-				   option->most, text);
+				   option->kind == COUNT ? " whole" : "", range->least,
+				   range->most, text);
 	/* Shares are compared: above is cut, below is filled, as where they are not scaled. */
-	value = ldexp(value, option->bits);
+	value = ldexp(value, range->bits);
 	if (option->attribute == TCA_ESTMRED_BELOW)
 		value = ceil(value);
 	else if (option->attribute != TCA_ESTMRED_ABOVE)
@@ -171,12 +163,13 @@ static int parse_time(struct request *request, const struct option *option, cons
 {
 	/* 0: a third of the round-trip time. */
 	bool or_zero = option->attribute == TCA_ESTMRED_SAMPLING;
+	const struct range *range = option->by;
 	__s64 time;
 
-	if (get_time64(&time, text) || time > option->most * SECOND ||
-	    (time < option->least * SECOND && (time || !or_zero)))
+	if (get_time64(&time, text) || time > range->most * SECOND ||
+	    (time < range->least * SECOND && (time || !or_zero)))
 		return plugin_fail("estmred", "%s: a time from %gms to %gs%s, as 50ms, not %s",
-				   option->name, 1e3 * option->least, option->most,
+				   option->name, 1e3 * range->least, range->most,
 				   or_zero ? " or 0" : "", text);
 	give(request, option->attribute, time);
 	return 0;
@@ -185,19 +178,18 @@ static int parse_time(struct request *request, const struct option *option, cons
 static int parse_value(struct request *request, const char *name, const char *text)
 {
 	const struct option *option = options;
+	const struct range *range;
 	__u64 rate;
 	__u8 word;
 
 	if (!strcmp(name, "delay")) {
-		static const struct option delay = { "delay", TCA_ESTMRED_RTT, TIME, NULL, 0,
-						     5e-5, 30 };
-
 		if (parse_time(request, &delay, text))
 			return -1;
 		request->values[TCA_ESTMRED_RTT] *= 2;
 		return 0;
 	}
-	while (option->name && strcmp(option->name, name))
+	while (option->name && (option->kind == UNIT || option->kind == FLAG ||
+				strcmp(option->name, name)))
 		option++;
 	if (!option->name)
 		return plugin_fail("estmred", "no option %s; tc qdisc add estmred help", name);
@@ -205,12 +197,13 @@ static int parse_value(struct request *request, const char *name, const char *te
 	case SIZE:
 		return parse_size(request, option, text);
 	case WORD:
-		if (plugin_word("estmred", name, text, option->words, &word))
+		if (plugin_word("estmred", name, text, option->by, &word))
 			return -1;
 		give(request, option->attribute, word);
 		return 0;
 	case RATE:
-		if (get_rate64(&rate, text) || rate > option->most)
+		range = option->by;
+		if (get_rate64(&rate, text) || rate > range->most)
 			return plugin_fail("estmred", "%s: a rate up to 400gbit, as 10mbit, not %s",
 					   name, text);
 		give(request, option->attribute, rate);
@@ -262,6 +255,7 @@ static void print_number(const char *name, const char *format, double value)
 static void print_option(const struct option *option, __u64 value, bool bytes)
 {
 	bool named = bytes && option->attribute != TCA_ESTMRED_AVPKT;
+	const struct range *range = option->by;
 	char text[64], key[64];
 
 	switch (option->kind) {
@@ -272,7 +266,7 @@ static void print_option(const struct option *option, __u64 value, bool bytes)
 		break;
 	case WORD:
 		snprintf(text, sizeof(text), "%s %%s ", option->name);
-		plugin_print_string(option->name, text, plugin_name(option->words, value));
+		plugin_print_string(option->name, text, plugin_name(option->by, value));
 		break;
 	case RATE:
 		print_color_u64(PRINT_JSON, COLOR_NONE, option->name, NULL, 8 * value);
@@ -289,7 +283,10 @@ static void print_option(const struct option *option, __u64 value, bool bytes)
 		plugin_print_u64(option->name, text, value);
 		break;
 	case NUMBER:
-		print_number(option->name, "%.4g ", ldexp(value, -(int)option->bits));
+		print_number(option->name, "%.4g ", ldexp(value, -(int)range->bits));
+		break;
+	case UNIT:
+	case FLAG:
 		break;
 	}
 }
@@ -299,7 +296,7 @@ static int print_options(const struct qdisc_util *util, FILE *file, struct rtatt
 	struct rtattr *tb[TCA_ESTMRED_MAX + 1] = { 0 };
 	__u64 values[TCA_ESTMRED_MAX + 1] = { 0 };
 	const struct option *option;
-	int attribute;
+	int attribute, shown = 0;
 
 	if (!nest)
 		return 0;
@@ -307,13 +304,13 @@ static int print_options(const struct qdisc_util *util, FILE *file, struct rtatt
 	for (attribute = 1; attribute <= TCA_ESTMRED_MAX; attribute++)
 		if (tb[attribute])
 			memcpy(&values[attribute], RTA_DATA(tb[attribute]), sizeof(values[0]));
-	for (option = options; option->name; option++) {
+	for (option = options; option->kind != FLAG; option++) {
 		bool bytes = option->attribute == TCA_ESTMRED_AVPKT ||
 			     values[option->attribute == TCA_ESTMRED_LIMIT ?
 				    TCA_ESTMRED_LIMIT_BYTES : TCA_ESTMRED_BYTES];
 
 		/* The first eight are all that Zhao 2004, Fig. 19 has. */
-		if (option - options >= 8 && !show_details && !is_json_context())
+		if (option->kind != UNIT && shown++ == 8 && !show_details && !is_json_context())
 			break;
 		if (tb[option->attribute])
 			print_option(option, values[option->attribute], bytes);

@@ -10,39 +10,14 @@ static const struct plugin_word counts[] = {
 };
 
 static const struct plugin_option options[] = {
-	{ "limit", PLUGIN_LIMIT, TCA_LAS_LIMIT, NULL },
-	{ "count", PLUGIN_WORD, TCA_LAS_COUNT, counts },
-	{ "half_life", PLUGIN_TIME_OR_NEVER, TCA_LAS_HALF_LIFE, NULL },
-	{ "visit", PLUGIN_TIME, TCA_LAS_VISIT, NULL },
-	{ "timeout", PLUGIN_TIME, TCA_LAS_TIMEOUT, NULL },
-	{ "flows", PLUGIN_FLOWS, TCA_LAS_FLOWS, NULL },
-	{ "split", PLUGIN_FLAG, TCA_LAS_SPLIT, NULL },
+	MF_LAS_OPTIONS(PLUGIN_ROW, PLUGIN_ROW)
 	{ 0 }
 };
 
 static int parse(const struct qdisc_util *util, int argc, char **argv,
 		 struct nlmsghdr *message, const char *device)
 {
-	bool help = false;
-	int err = plugin_parse_options("las", options, argc, argv, message, &help);
-
-	if (help)
-		fputs("Usage: ... las [ limit PACKETS|SIZE ] [ count bytes|acked ]\n"
-		      "               [ half_life TIME|never ] [ visit TIME ] [ timeout TIME ]\n"
-		      "               [ flows NUMBER ] [ split | nosplit ]\n"
-		      "limit      most that waits: 300 or 300p packets, 450kb bytes; 1 to 1048576\n"
-		      "           packets; default 300p\n"
-		      "count      what a flow has moved is measured in: bytes, or bytes of both\n"
-		      "           directions with those that acknowledgements tell of; default bytes\n"
-		      "half_life  time in which what was moved halves, 1ms to 1000000s; default never\n"
-		      "visit      time between looks for idle flows, 1ms to 1000000s; default 5s\n"
-		      "timeout    idle time after which a flow is forgotten, 1ms to 1000000s;\n"
-		      "           default 30s\n"
-		      "flows      flows known at a time, up to 1048576, at least as many as packets;\n"
-		      "           default 16384\n"
-		      "split      super-packets (GSO) into packets of the wire; default split\n",
-		      stderr);
-	return err;
+	return plugin_parse_options("las", options, argc, argv, message);
 }
 
 static int print(const struct qdisc_util *util, FILE *file, struct rtattr *nest)

@@ -160,93 +160,15 @@ static void show_dscp(const char *name, const struct rtattr *attribute)
 static const struct plugin_own dscp = { read_dscp, put_dscp, show_dscp };
 
 static const struct plugin_option options[] = {
-	{ "bandwidth", PLUGIN_RATE, TCA_LFQ_BANDWIDTH, NULL },
-	{ "", PLUGIN_KEYWORD, 0, .keywords = links },
-	{ "overhead", PLUGIN_SIGNED, TCA_LFQ_OVERHEAD, NULL },
-	{ "raw", PLUGIN_PRESENT, TCA_LFQ_RAW, NULL },
-	{ "mpu", PLUGIN_NUMBER, TCA_LFQ_MPU, NULL },
-	{ "atm", PLUGIN_BARE_WORD, TCA_LFQ_FRAMING, framings },
-	{ "ingress", PLUGIN_FLAG, TCA_LFQ_INGRESS, NULL },
-	{ "limit", PLUGIN_LIMIT, TCA_LFQ_LIMIT, NULL, TCA_LFQ_LIMIT_TIME },
-	{ "memlimit", PLUGIN_SIZE, TCA_LFQ_MEMLIMIT, NULL },
-	{ "user", PLUGIN_WORD, TCA_LFQ_USER, users },
-	{ "weights", PLUGIN_WORD, TCA_LFQ_WEIGHTS, weights },
-	{ "dscp", PLUGIN_OWN, TCA_LFQ_DSCP, .own = &dscp },
-	{ "nat", PLUGIN_FLAG, TCA_LFQ_NAT, NULL },
-	{ "prefix", PLUGIN_NUMBER, TCA_LFQ_PREFIX, NULL },
-	{ "prefix6", PLUGIN_NUMBER, TCA_LFQ_PREFIX6, NULL },
-	{ "user_lag", PLUGIN_SIZE, TCA_LFQ_USER_LAG, NULL },
-	{ "flow_lag", PLUGIN_SIZE, TCA_LFQ_FLOW_LAG, NULL },
-	{ "debt", PLUGIN_SIZE, TCA_LFQ_DEBT, NULL },
-	{ "pace", PLUGIN_SHARE, TCA_LFQ_PACE, NULL },
-	{ "probation", PLUGIN_DURATION, TCA_LFQ_PROBATION, NULL },
-	{ "flows", PLUGIN_FLOWS, TCA_LFQ_FLOWS, NULL },
-	{ "users", PLUGIN_FLOWS, TCA_LFQ_USERS, NULL },
-	{ "lag_time", PLUGIN_DURATION, TCA_LFQ_LAG_TIME, NULL },
-	{ "patience", PLUGIN_DURATION, TCA_LFQ_PATIENCE, NULL },
-	{ "target", PLUGIN_DURATION, TCA_LFQ_TARGET, NULL },
-	{ "interval", PLUGIN_DURATION, TCA_LFQ_INTERVAL, NULL },
-	{ "mtu", PLUGIN_SIZE, TCA_LFQ_MTU, NULL },
-	{ "ecn", PLUGIN_FLAG, TCA_LFQ_ECN, NULL },
-	{ "step", PLUGIN_DURATION, TCA_LFQ_STEP, NULL },
-	{ "split", PLUGIN_FLAG, TCA_LFQ_SPLIT, NULL },
+	MF_LFQ_OPTIONS(PLUGIN_ROW, PLUGIN_ROW)
+	{ "", PLUGIN_KEYWORD, .by = links },
 	{ 0 }
 };
 
 static int parse(const struct qdisc_util *util, int argc, char **argv,
 		 struct nlmsghdr *message, const char *device)
 {
-	bool help = false;
-	int err = plugin_parse_options("lfq", options, argc, argv, message, &help);
-
-	if (help)
-		fputs("Usage: ... lfq [ bandwidth RATE|unlimited ] [ ingress | egress ]\n"
-		      "               [ overhead BYTES | raw ] [ mpu BYTES ] [ noatm | atm | ptm ]\n"
-		      "               [ LINK ] [ limit PACKETS|SIZE|TIME ] [ memlimit SIZE ]\n"
-		      "               [ user pair|triple|dst|src|flow|mark|class ] [ nat | nonat ]\n"
-		      "               [ weights equal|mark|dscp ] [ dscp CODE=WEIGHT,... ]\n"
-		      "               [ prefix BITS ] [ prefix6 BITS ]\n"
-		      "               [ user_lag SIZE ] [ flow_lag SIZE ] [ debt SIZE ] [ pace SHARE ]\n"
-		      "               [ probation TIME ] [ flows NUMBER ] [ users NUMBER ]\n"
-		      "               [ lag_time TIME ] [ patience TIME ] [ target TIME ]\n"
-		      "               [ interval TIME ] [ mtu SIZE ] [ ecn | noecn ] [ step TIME ]\n"
-		      "               [ split | nosplit ]\n"
-		      "bandwidth  what it shapes to, 8kbit to 1tbit; default unlimited\n"
-		      "ingress    what is dropped came over the link too; default egress\n"
-		      "overhead   bytes that the link adds to an IP packet, -64 to 256\n"
-		      "raw        lengths as the interface has them, the default\n"
-		      "mpu        least length on the link, 0 to 256 bytes; default 0\n"
-		      "atm, ptm   cells of 53 bytes for 48, or 65 bytes for 64; default noatm\n"
-		      "LINK       overhead, mpu and framing of a kind of link: ethernet, docsis,\n"
-		      "           ether-vlan (4 bytes more), pppoe-ptm, bridged-ptm, conservative,\n"
-		      "           {ipoa,bridged,pppoe}-{vcmux,llcsnap}, pppoa-{vcmux,llc}\n"
-		      "limit      most that waits: 300 or 300p packets, 450kb bytes, 200ms at the\n"
-		      "           bandwidth; 1 to 1048576 packets; default 10240p\n"
-		      "memlimit   most memory of packets that wait, 256kb to 1gb; default 32mb\n"
-		      "user       what a user is: a pair of hosts, the same beside the other pairs\n"
-		      "           of both, one host, a flow, a mark, a class that a filter gives;\n"
-		      "           default pair\n"
-		      "nat        hosts as they are before address translation; default nonat\n"
-		      "weights    what a user weighs: the same, its mark, or by the DSCP of its\n"
-		      "           packets, 1 to 1000; default equal\n"
-		      "dscp       weights of code points, as EF=4,CS1=1; the others weigh 1\n"
-		      "prefix     bits of an IPv4 address that tell hosts apart; default 32\n"
-		      "prefix6    the same of an IPv6 address; default 64\n"
-		      "user_lag   by which a user may be behind; default 360000b\n"
-		      "flow_lag   by which a flow may be behind in its user; default 120000b\n"
-		      "debt       by which a user may be ahead and sparse flows go first; default 15000b\n"
-		      "pace       of a clock beside service, 0 to 1; default 0.4\n"
-		      "probation  until a new user has standing, if it comes again; default 100ms\n"
-		      "flows      with a queue of their own, 8 to 32768; default 864\n"
-		      "users      that are remembered, 8 to 16384; default 1024\n"
-		      "lag_time   what the link sends in it bounds the lags; default 500ms\n"
-		      "patience   without service until a packet goes out of turn; default 50ms\n"
-		      "target, interval, mtu: of CoDel; default 5ms 100ms 1b\n"
-		      "ecn        mark instead of dropping; default ecn\n"
-		      "step       wait beyond which packets with ECT(1) are marked; default 1ms\n"
-		      "split      super-packets (GSO) into packets of the wire; default split\n",
-		      stderr);
-	return err;
+	return plugin_parse_options("lfq", options, argc, argv, message);
 }
 
 static int print(const struct qdisc_util *util, FILE *file, struct rtattr *nest)

@@ -7,10 +7,6 @@
 
 #include "../core/queue.h"
 
-/* Defaults of the options visit and timeout. */
-#define DEFAULT_VISIT_NS 5000000000ULL
-#define DEFAULT_TIMEOUT_NS 30000000000ULL
-
 /**
  * struct setup - what the command line asks for
  * @limit: of the buffer
@@ -79,5 +75,22 @@ extern const char *const program;
 void fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 double option_number(const struct option *option);
 u64 option_ns(const struct option *option);
+bool option_flag(const struct option *option);
+
+/* A row of a table of options (options/table.h): an initialiser of the core's options,
+ * and what reads it from crates/qdisc's word for it into these, behind an if.
+ */
+#define INITIAL_FIELD(attribute, number, word, kind, field, initial, ...) .field = (initial),
+#define READ_FIELD(attribute, number, word, kind, field, ...) \
+	else if (!strcmp(option->name, #word)) \
+		options->field = READ_##kind(option);
+#define NO_FIELD(...)
+
+#define READ_DURATION option_ns
+#define READ_FLAG option_flag
+#define READ_FLOWS option_number
+#define READ_SIZE option_number
+#define READ_TIME option_ns
+#define READ_TIME_OR_NEVER option_ns
 
 #endif

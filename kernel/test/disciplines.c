@@ -43,6 +43,15 @@ u64 option_ns(const struct option *option)
 	return round(option_number(option) * 1e9);
 }
 
+bool option_flag(const struct option *option)
+{
+	bool on = !strcmp(option->value, "on");
+
+	if (!on && strcmp(option->value, "off"))
+		fail("%s: no word %s", option->name, option->value);
+	return on;
+}
+
 const struct discipline *find_discipline(const char *id)
 {
 	size_t i;

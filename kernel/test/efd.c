@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "../core/efd.h"
+#include "../uapi/pkt_sch_mayfly.h"
 #include "decisions.h"
 
 static bool is_las(const struct option *option)
@@ -12,6 +13,18 @@ static bool is_las(const struct option *option)
 	return !strcmp(option->value, "las");
 }
 
+#define READ_WORD is_las
+
+static void read_option(const struct option *option, struct mf_efd_options *options)
+{
+	/* Whole bytes or packets came before a packet. */
+	if (!strcmp(option->name, "threshold"))
+		options->threshold = ceil(option_number(option));
+	MF_EFD_OPTIONS(READ_FIELD, NO_FIELD)
+	else
+		fail("efd has no option %s", option->name);
+}
+
 /* Puts what @setup says in place of what is in @options. */
 static void read_options(const struct setup *setup, struct mf_efd_options *options)
 {
@@ -19,28 +32,17 @@ static void read_options(const struct setup *setup, struct mf_efd_options *optio
 
 	options->limit = setup->limit;
 	options->limit_in_bytes = setup->limit_in_bytes;
-	for (option = setup->options; option->name; option++) {
-		if (!strcmp(option->name, "threshold"))
-			options->threshold = ceil(option_number(option));
-		else if (!strcmp(option->name, "high"))
-			options->high_sorted = is_las(option);
-		else if (!strcmp(option->name, "low"))
-			options->low_sorted = is_las(option);
-		else if (!strcmp(option->name, "flows"))
-			options->flows = option_number(option);
-		else
-			fail("efd has no option %s", option->name);
-	}
+	for (option = setup->options; option->name; option++)
+		read_option(option, options);
 }
 
 static void *make(const struct setup *setup, enum mf_measure measure, u64 threshold)
 {
-	struct mf_efd_options options = {
-		.measure = measure,
-		.threshold = threshold,
-	};
+	struct mf_efd_options options = { MF_EFD_OPTIONS(INITIAL_FIELD, NO_FIELD) };
 	struct mf_efd *efd = malloc(sizeof(*efd));
 
+	options.measure = measure;
+	options.threshold = threshold;
 	read_options(setup, &options);
 	if (!efd || mf_efd_init(efd, &options, setup->discard, 1))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);
@@ -63,17 +65,17 @@ static void change(void *core, const struct setup *setup, u64 now)
 
 static void *make_efd(const struct setup *setup)
 {
-	return make(setup, MF_BYTES, 30000);
+	return make(setup, MF_BYTES, MF_EFD_THRESHOLD_BYTES);
 }
 
 static void *make_pefd(const struct setup *setup)
 {
-	return make(setup, MF_PACKETS, 20);
+	return make(setup, MF_PACKETS, MF_EFD_THRESHOLD_PKTS);
 }
 
 static void *make_efdack(const struct setup *setup)
 {
-	return make(setup, MF_ADVANCE, 30000);
+	return make(setup, MF_ADVANCE, MF_EFD_THRESHOLD_BYTES);
 }
 
 static void release(void *core)

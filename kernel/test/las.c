@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* LAS, LASACK and LARS for decisions.c. */
 #include "../core/las.h"
+#include "../options/las.h"
 #include "decisions.h"
 #include "known.h"
 
@@ -9,6 +10,17 @@ static bool is_acknowledged(const struct option *option)
 	if (strcmp(option->value, "sent") && strcmp(option->value, "acknowledged"))
 		fail("%s: sent or acknowledged, not %s", option->name, option->value);
 	return !strcmp(option->value, "acknowledged");
+}
+
+static void read_option(const struct option *option, bool fades, struct mf_las_options *options)
+{
+	if (!fades && (!strcmp(option->name, "half_life") || !strcmp(option->name, "count")))
+		fail("las has no option %s", option->name);
+	else if (!strcmp(option->name, "count"))
+		options->measure = is_acknowledged(option) ? MF_ADVANCE : MF_BYTES;
+	MF_LAS_OPTIONS(READ_FIELD, NO_FIELD)
+	else
+		fail("%s has no option %s", fades ? "lars" : "las", option->name);
 }
 
 /* Puts what @setup says in place of what is in @options. */
@@ -20,32 +32,17 @@ static void read_options(const struct setup *setup, struct mf_las_options *optio
 	options->limit = setup->limit;
 	options->limit_in_bytes = setup->limit_in_bytes;
 	options->flows = setup->flows;
-	for (option = setup->options; option->name; option++) {
-		if (!strcmp(option->name, "visit"))
-			options->visit_ns = option_ns(option);
-		else if (!strcmp(option->name, "timeout"))
-			options->timeout_ns = option_ns(option);
-		else if (!strcmp(option->name, "flows"))
-			options->flows = option_number(option);
-		else if (fades && !strcmp(option->name, "half_life"))
-			options->half_life_ns = option_ns(option);
-		else if (fades && !strcmp(option->name, "count"))
-			options->measure = is_acknowledged(option) ? MF_ADVANCE : MF_BYTES;
-		else
-			fail("%s has no option %s", fades ? "lars" : "las", option->name);
-	}
+	for (option = setup->options; option->name; option++)
+		read_option(option, fades, options);
 }
 
 static void *make(const struct setup *setup, enum mf_measure measure, u64 half_life_ns)
 {
-	struct mf_las_options options = {
-		.visit_ns = DEFAULT_VISIT_NS,
-		.timeout_ns = DEFAULT_TIMEOUT_NS,
-		.half_life_ns = half_life_ns,
-		.measure = measure,
-	};
+	struct mf_las_options options = { MF_LAS_OPTIONS(INITIAL_FIELD, NO_FIELD) };
 	struct mf_las *las = malloc(sizeof(*las));
 
+	options.measure = measure;
+	options.half_life_ns = half_life_ns;
 	read_options(setup, &options);
 	if (!las || mf_las_init(las, &options, setup->discard, 1))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "../core/lfq.h"
+#include "../options/lfq.h"
 #include "decisions.h"
 
 /* First numbers of the stream "decisions" of seed 1, in crates/units. */
@@ -13,7 +14,6 @@ static const u64 seeds[MF_LFQ_SEEDS] = {
 
 static const char *const users[] = { "pair", "triple", "dst", "src", "flow", "mark", NULL };
 static const char *const weights[] = { "equal", "mark", NULL };
-static const char *const switches[] = { "off", "on", NULL };
 
 static int word(const struct option *option, const char *const *words)
 {
@@ -25,6 +25,26 @@ static int word(const struct option *option, const char *const *words)
 	fail("%s: no word %s", option->name, option->value);
 }
 
+static u32 read_share(const struct option *option)
+{
+	return ldexp(option_number(option), MF_LFQ_FRACTION);
+}
+
+#define READ_SHARE read_share
+
+static void read_option(const struct option *option, struct mf_lfq_options *options)
+{
+	if (!strcmp(option->name, "user"))
+		options->by = word(option, users);
+	else if (!strcmp(option->name, "weights"))
+		options->by_mark = word(option, weights);
+	else if (!strcmp(option->name, "prefix"))
+		options->prefix = option_number(option);
+	MF_LFQ_OPTIONS(READ_FIELD, NO_FIELD)
+	else
+		fail("lfq has no option %s", option->name);
+}
+
 /* Puts what @setup says in place of what is in @options. */
 static void read_options(const struct setup *setup, struct mf_lfq_options *options)
 {
@@ -32,46 +52,8 @@ static void read_options(const struct setup *setup, struct mf_lfq_options *optio
 
 	options->limit = setup->limit;
 	options->limit_in_bytes = setup->limit_in_bytes;
-	for (option = setup->options; option->name; option++) {
-		const char *name = option->name;
-
-		if (!strcmp(name, "user"))
-			options->by = word(option, users);
-		else if (!strcmp(name, "weights"))
-			options->by_mark = word(option, weights);
-		else if (!strcmp(name, "prefix"))
-			options->prefix = option_number(option);
-		else if (!strcmp(name, "user_lag"))
-			options->user_lag = option_number(option);
-		else if (!strcmp(name, "flow_lag"))
-			options->flow_lag = option_number(option);
-		else if (!strcmp(name, "debt"))
-			options->debt = option_number(option);
-		else if (!strcmp(name, "pace"))
-			options->pace = ldexp(option_number(option), MF_LFQ_FRACTION);
-		else if (!strcmp(name, "probation"))
-			options->probation_ns = option_ns(option);
-		else if (!strcmp(name, "flows"))
-			options->flows = option_number(option);
-		else if (!strcmp(name, "users"))
-			options->users = option_number(option);
-		else if (!strcmp(name, "lag_time"))
-			options->lag_time_ns = option_ns(option);
-		else if (!strcmp(name, "patience"))
-			options->patience_ns = option_ns(option);
-		else if (!strcmp(name, "target"))
-			options->codel.target_ns = option_ns(option);
-		else if (!strcmp(name, "interval"))
-			options->codel.interval_ns = option_ns(option);
-		else if (!strcmp(name, "mtu"))
-			options->codel.mtu = option_number(option);
-		else if (!strcmp(name, "ecn"))
-			options->codel.ecn = word(option, switches);
-		else if (!strcmp(name, "step"))
-			options->step_ns = option_ns(option);
-		else
-			fail("lfq has no option %s", name);
-	}
+	for (option = setup->options; option->name; option++)
+		read_option(option, options);
 }
 
 static void *make(const struct setup *setup)

@@ -3,8 +3,19 @@
 #include <math.h>
 
 #include "../core/run2c.h"
+#include "../options/run2c.h"
 #include "decisions.h"
 #include "known.h"
+
+static void read_option(const struct option *option, struct mf_run2c_options *options)
+{
+	/* Whole bytes came before a packet. */
+	if (!strcmp(option->name, "threshold"))
+		options->threshold = ceil(option_number(option));
+	MF_RUN2C_OPTIONS(READ_FIELD, NO_FIELD)
+	else
+		fail("run2c has no option %s", option->name);
+}
 
 /* Puts what @setup says in place of what is in @options. */
 static void read_options(const struct setup *setup, struct mf_run2c_options *options)
@@ -14,30 +25,16 @@ static void read_options(const struct setup *setup, struct mf_run2c_options *opt
 	options->limit = setup->limit;
 	options->limit_in_bytes = setup->limit_in_bytes;
 	options->flows = setup->flows;
-	for (option = setup->options; option->name; option++) {
-		if (!strcmp(option->name, "threshold"))
-			options->threshold = ceil(option_number(option));
-		else if (!strcmp(option->name, "visit"))
-			options->visit_ns = option_ns(option);
-		else if (!strcmp(option->name, "timeout"))
-			options->timeout_ns = option_ns(option);
-		else if (!strcmp(option->name, "flows"))
-			options->flows = option_number(option);
-		else
-			fail("run2c has no option %s", option->name);
-	}
+	for (option = setup->options; option->name; option++)
+		read_option(option, options);
 }
 
 static void *make(const struct setup *setup, bool both)
 {
-	struct mf_run2c_options options = {
-		.threshold = 30000,
-		.visit_ns = DEFAULT_VISIT_NS,
-		.timeout_ns = DEFAULT_TIMEOUT_NS,
-		.both = both,
-	};
+	struct mf_run2c_options options = { MF_RUN2C_OPTIONS(INITIAL_FIELD, NO_FIELD) };
 	struct mf_run2c *run2c = malloc(sizeof(*run2c));
 
+	options.both = both;
 	read_options(setup, &options);
 	if (!run2c || mf_run2c_init(run2c, &options, setup->discard))
 		fail("no memory for a limit of %llu", (unsigned long long)setup->limit);

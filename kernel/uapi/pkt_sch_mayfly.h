@@ -5,19 +5,18 @@
 
 #include <linux/types.h>
 
+#include "../options/efd.h"
+#include "../options/estmred.h"
+#include "../options/las.h"
+#include "../options/lfq.h"
+#include "../options/run2c.h"
+
 /* EFD: early flow discard */
 
 enum {
 	TCA_EFD_UNSPEC,
-	TCA_EFD_LIMIT,		/* u32, packets */
-	TCA_EFD_LIMIT_BYTES,	/* u32, bytes; in place of TCA_EFD_LIMIT */
-	TCA_EFD_COUNT,		/* u8, enum tc_efd_count */
-	TCA_EFD_THRESHOLD,	/* u32, packets with TC_EFD_PACKETS, else bytes */
-	TCA_EFD_HIGH,		/* u8, enum tc_efd_order */
-	TCA_EFD_LOW,		/* u8, enum tc_efd_order */
-	TCA_EFD_FLOWS,		/* u32, 0 for as many as packets */
-	TCA_EFD_SPLIT,		/* u8, 0 or 1 */
-	__TCA_EFD_MAX
+	MF_EFD_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	__TCA_EFD_MAX = MF_EFD_LAST + 1
 };
 
 #define TCA_EFD_MAX (__TCA_EFD_MAX - 1)
@@ -53,39 +52,8 @@ struct tc_efd_xstats {
 enum {
 	TCA_ESTMRED_UNSPEC,
 	TCA_ESTMRED_PAD,
-	TCA_ESTMRED_LIMIT_BYTES, /* 0 or 1: the limit is in bytes */
-	TCA_ESTMRED_LIMIT,	/* packets or bytes */
-	TCA_ESTMRED_BYTES,	/* 0 or 1: thresholds are in bytes, else in packets */
-	TCA_ESTMRED_MIN,	/* packets or bytes; 0: by the limit */
-	TCA_ESTMRED_MAX_TH,	/* packets or bytes; 0: three times the other */
-	TCA_ESTMRED_AVPKT,	/* bytes */
-	TCA_ESTMRED_PROBABILITY, /* at the upper threshold, times 2^31 */
-	TCA_ESTMRED_WEIGHT,	/* of the present queue, times 2^31 */
-	TCA_ESTMRED_GENTLE,	/* 0 or 1 */
-	TCA_ESTMRED_WAIT,	/* 0 or 1: drops are 1/p to 2/p packets apart */
-	TCA_ESTMRED_ECN,	/* 0 or 1 */
-	TCA_ESTMRED_MARK_MAX,	/* probability above which none is marked, times 2^31 */
-	TCA_ESTMRED_SPLIT,	/* 0 or 1 */
-	TCA_ESTMRED_ESTIMATE,	/* 0 or 1 */
-	TCA_ESTMRED_METHOD,	/* enum tc_estmred_method */
-	TCA_ESTMRED_RATE,	/* bytes per second; 0: measured */
-	TCA_ESTMRED_RTT,	/* without queueing, ns */
-	TCA_ESTMRED_QUEUED_RTT,	/* ns; 0: by the mean queue */
-	TCA_ESTMRED_SAMPLING,	/* ns; 0: a third of the round trip */
-	TCA_ESTMRED_PER_ESTIMATE, /* sampling intervals */
-	TCA_ESTMRED_START,	/* ns */
-	TCA_ESTMRED_TICKS,	/* per second */
-	TCA_ESTMRED_QUEUE_FILTER, /* share of the old value, times 2^14, as all below */
-	TCA_ESTMRED_DROP_FILTER,
-	TCA_ESTMRED_SMOOTHING,
-	TCA_ESTMRED_GAMMA_1,
-	TCA_ESTMRED_GAMMA_2,
-	TCA_ESTMRED_START_SHARE,
-	TCA_ESTMRED_PER_ACK,
-	TCA_ESTMRED_ABOVE,
-	TCA_ESTMRED_BELOW,
-	TCA_ESTMRED_ZERO_INTERVALS, /* sampling intervals */
-	__TCA_ESTMRED_MAX
+	MF_ESTMRED_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	__TCA_ESTMRED_MAX = MF_ESTMRED_LAST + 1
 };
 
 #define TCA_ESTMRED_MAX (__TCA_ESTMRED_MAX - 1)
@@ -134,16 +102,9 @@ struct tc_estmred_xstats {
 
 enum {
 	TCA_LAS_UNSPEC,
-	TCA_LAS_LIMIT,		/* u32, packets */
-	TCA_LAS_LIMIT_BYTES,	/* u32, bytes; in place of TCA_LAS_LIMIT */
-	TCA_LAS_COUNT,		/* u8, enum tc_las_count */
-	TCA_LAS_HALF_LIFE,	/* u64, ns, in which what was moved halves; 0: never */
-	TCA_LAS_VISIT,		/* u64, ns between looks for idle flows */
-	TCA_LAS_TIMEOUT,	/* u64, ns after which an idle flow is forgotten */
-	TCA_LAS_FLOWS,		/* u32, known at a time; at least as many as packets */
-	TCA_LAS_SPLIT,		/* u8, 0 or 1 */
-	TCA_LAS_PAD,
-	__TCA_LAS_MAX
+	MF_LAS_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	TCA_LAS_PAD = 9,
+	__TCA_LAS_MAX = MF_LAS_LAST + 1
 };
 
 #define TCA_LAS_MAX (__TCA_LAS_MAX - 1)
@@ -166,16 +127,9 @@ struct tc_las_xstats {
 
 enum {
 	TCA_RUN2C_UNSPEC,
-	TCA_RUN2C_LIMIT,	/* u32, packets */
-	TCA_RUN2C_LIMIT_BYTES,	/* u32, bytes; in place of TCA_RUN2C_LIMIT */
-	TCA_RUN2C_COUNT,	/* u8, enum tc_las_count */
-	TCA_RUN2C_THRESHOLD,	/* u32, bytes */
-	TCA_RUN2C_VISIT,	/* u64, ns between looks for idle flows */
-	TCA_RUN2C_TIMEOUT,	/* u64, ns after which an idle flow is forgotten */
-	TCA_RUN2C_FLOWS,	/* u32, known at a time; at least as many as packets */
-	TCA_RUN2C_SPLIT,	/* u8, 0 or 1 */
-	TCA_RUN2C_PAD,
-	__TCA_RUN2C_MAX
+	MF_RUN2C_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	TCA_RUN2C_PAD = 9,
+	__TCA_RUN2C_MAX = MF_RUN2C_LAST + 1
 };
 
 #define TCA_RUN2C_MAX (__TCA_RUN2C_MAX - 1)
@@ -194,38 +148,8 @@ struct tc_run2c_xstats {
 enum {
 	TCA_LFQ_UNSPEC,
 	TCA_LFQ_PAD,
-	TCA_LFQ_LIMIT,		/* u32, packets */
-	TCA_LFQ_LIMIT_BYTES,	/* u32, bytes; in place of TCA_LFQ_LIMIT */
-	TCA_LFQ_USER,		/* u8, enum tc_lfq_user */
-	TCA_LFQ_WEIGHTS,	/* u8, enum tc_lfq_weights */
-	TCA_LFQ_PREFIX,		/* u32, bits of an IPv4 address */
-	TCA_LFQ_PREFIX6,	/* u32, bits of an IPv6 address */
-	TCA_LFQ_USER_LAG,	/* u32, bytes */
-	TCA_LFQ_FLOW_LAG,	/* u32, bytes */
-	TCA_LFQ_DEBT,		/* u32, bytes */
-	TCA_LFQ_PACE,		/* u32, times 2^24 */
-	TCA_LFQ_PROBATION,	/* u64, ns; 0: none */
-	TCA_LFQ_FLOWS,		/* u32, slots */
-	TCA_LFQ_USERS,		/* u32, slots */
-	TCA_LFQ_LAG_TIME,	/* u64, ns */
-	TCA_LFQ_PATIENCE,	/* u64, ns */
-	TCA_LFQ_TARGET,		/* u64, ns */
-	TCA_LFQ_INTERVAL,	/* u64, ns */
-	TCA_LFQ_MTU,		/* u32, bytes */
-	TCA_LFQ_ECN,		/* u8, 0 or 1 */
-	TCA_LFQ_STEP,		/* u64, ns */
-	TCA_LFQ_SPLIT,		/* u8, 0 or 1 */
-	TCA_LFQ_LIMIT_TIME,	/* u64, ns at the bandwidth; in place of TCA_LFQ_LIMIT */
-	TCA_LFQ_MEMLIMIT,	/* u32, bytes */
-	TCA_LFQ_BANDWIDTH,	/* u64, bytes/s; 0: does not shape */
-	TCA_LFQ_INGRESS,	/* u8, 0 or 1 */
-	TCA_LFQ_OVERHEAD,	/* s32, bytes beside an IP packet */
-	TCA_LFQ_RAW,		/* flag: lengths as they come; in place of TCA_LFQ_OVERHEAD */
-	TCA_LFQ_MPU,		/* u32, bytes */
-	TCA_LFQ_FRAMING,	/* u8, enum tc_lfq_framing */
-	TCA_LFQ_NAT,		/* u8, 0 or 1 */
-	TCA_LFQ_DSCP,		/* u16 for each of 64 code points: its weight */
-	__TCA_LFQ_MAX
+	MF_LFQ_OPTIONS(MF_ATTRIBUTE, MF_ATTRIBUTE)
+	__TCA_LFQ_MAX = MF_LFQ_LAST + 1
 };
 
 #define TCA_LFQ_MAX (__TCA_LFQ_MAX - 1)

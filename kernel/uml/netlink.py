@@ -2,13 +2,15 @@
 
 import errno
 import os
-import re
 import socket
 import struct
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[1] / "uapi" / "pkt_sch_mayfly.h"
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "options"))
+import option_rows
+
 NEWQDISC, DELQDISC, GETQDISC = 36, 37, 38
 ERROR, DONE = 2, 3
 REQUEST, ACK, DUMP, REPLACE, EXCL, CREATE = 0x1, 0x4, 0x300, 0x100, 0x200, 0x400
@@ -17,33 +19,11 @@ TCA_KIND, TCA_OPTIONS, TCA_STATS, TCA_XSTATS, TCA_RATE, TCA_STAB = 1, 2, 3, 4, 5
 NESTED = 0x8000
 ROOT = 0xFFFFFFFF
 SOL_NETLINK, CAP_ACK, EXT_ACK = 270, 10, 11
-_ENUM = re.compile(r"enum \{\n(.*?)\n\};", re.DOTALL)
-_SIZE = re.compile(r"[su](8|32|64)\b")
 
 
-@dataclass(frozen=True)
-class Attribute:
-    """An option of a queue discipline of ours: its name (``LIMIT``), number and size in bytes, 0 where it is no number."""
-
-    name: str
-    number: int
-    size: int
-
-
-def attributes() -> dict[str, list[Attribute]]:
-    """Options of each of our queue disciplines, from the header that the kernel and tc share."""
-    found: dict[str, list[Attribute]] = {}
-    text = HEADER.read_text()
-    for block in _ENUM.finditer(text):
-        all_alike = text[: block.start()].rstrip().endswith("/* All attributes are u64. */")
-        for number, line in enumerate(block[1].splitlines()):
-            name = re.match(r"\s*TCA_([A-Z0-9]+)_(\w+)", line)
-            if not name or name[2] in ("UNSPEC", "PAD") or name[2].startswith("STATS_"):
-                continue
-            size = _SIZE.search(line)
-            width = 8 if all_alike else int(size[1]) // 8 if size else 0
-            found.setdefault(name[1].lower(), []).append(Attribute(name[2], number, width))
-    return found
+def attributes() -> dict[str, list[option_rows.Row]]:
+    """Options of each of our queue disciplines, from the tables that the kernel and tc share."""
+    return {id: option_rows.rows(id) for id in option_rows.ids()}
 
 
 def attribute(kind: int, payload: bytes) -> bytes:

@@ -136,3 +136,15 @@ def test_every_module_of_the_checkout_is_where_some_discipline_runs():
     kernel = Path(__file__).parents[2] / "kernel"
     modules = {file.stem.removeprefix("sch_") for file in kernel.glob("sch_*.c")} - {"common"}
     assert modules == {row["runs_on"]["qdisc"] for row in disciplines() if "module" in row["runs_on"]["places"]}
+
+
+def test_an_option_of_a_module_of_ours_that_no_row_spells_has_its_own_name_and_unit(monkeypatch):
+    rows = [dict(row) for row in disciplines()]
+    lars = next(row for row in rows if row["id"] == "lars")
+    more = {"name": "grace", "unit": "s", "default": 0.0, "min": 0.0, "max": 9.0, "about": ""}
+    lars["params"] = [*lars["params"], more]
+    before = leaves()
+    monkeypatch.setattr(leaves_module, "disciplines", lambda: rows)
+    assert leaves()["lars"].options["grace"]("0.25") == "grace 250000us"
+    assert set(leaves()["lars"].options) == {*before["lars"].options, "grace"}
+    assert all(set(leaf.options) == set(before[id].options) for id, leaf in leaves().items() if id != "lars")

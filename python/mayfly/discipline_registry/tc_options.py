@@ -6,7 +6,7 @@ one that the user asks for is refused by name, and a default of ours that is ano
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mayfly.discipline_registry import Discipline, disciplines
@@ -414,19 +414,28 @@ LEAVES: dict[str, Leaf] = {
 def leaves() -> dict[str, Leaf]:
     """Disciplines that the kernel has, by id: `LEAVES`, and those that say they run as a module of ours.
 
-    Such a module (``kernel/sch_<id>.c``) takes a limit and the options of the registry by their names.
+    Such a module (``kernel/sch_<id>.c``) takes a limit and the options of the registry by their names, but for those
+    that its row in `LEAVES` spells otherwise.
 
     Returns
     -------
     dict of Leaf
     """
-    rows = (row for row in disciplines() if row["id"] not in LEAVES and "module" in row["runs_on"]["places"])
-    return LEAVES | {row["id"]: _by_registry(row["id"], row["params"]) for row in rows}
+    found = dict(LEAVES)
+    for row in disciplines():
+        id, params = row["id"], row["params"]
+        if id not in LEAVES:
+            if "module" in row["runs_on"]["places"]:
+                found[id] = Leaf(id, _by_name(params), together=_ours, in_bytes=id, module=f"sch_{id}")
+        elif (leaf := LEAVES[id]).module:
+            spelled = {*leaf.options, *leaf.fixed, *leaf.taken}
+            rest = [param for param in params if param["name"] not in spelled]
+            found[id] = replace(leaf, options={**leaf.options, **_by_name(rest)})
+    return found
 
 
-def _by_registry(id: str, params: Iterable[Mapping[str, Any]]) -> Leaf:
-    options = {param["name"]: _as_is(param["name"], param["unit"], "choices" in param) for param in params}
-    return Leaf(id, options, together=_ours, in_bytes=id, module=f"sch_{id}")
+def _by_name(params: Iterable[Mapping[str, Any]]) -> dict[str, Words]:
+    return {param["name"]: _as_is(param["name"], param["unit"], "choices" in param) for param in params}
 
 
 def _as_is(name: str, unit: str, is_word: bool) -> Words:

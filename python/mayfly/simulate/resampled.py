@@ -20,7 +20,8 @@ from mayfly.simulate import columns, probes, transports
 from mayfly.simulate.network.protocol import Ends
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
-from mayfly.simulate.run import Progress, in_threads, native_settings
+from mayfly.simulate.run import Progress, in_threads
+from mayfly.simulate.settings import native_settings
 from mayfly.simulate.traces import CALL
 from mayfly.workload.closed_loop import LASTED
 from mayfly.workload.sessions import GAP_S
