@@ -64,6 +64,13 @@ def test_a_call_has_the_rate_of_what_came_whole_and_its_loss():
     assert row["delay_p95_ms"] == pytest.approx(20.0)
 
 
+def test_of_a_call_that_began_just_before_the_end_nothing_is_known():
+    """Before: an IndexError of `mayfly compare --duration 5ms` where a call takes 10 ms."""
+    of = records((1, CALL, "g", "down", 1, 2, 0.0))
+    (row,) = call_rows(of, frames(1, "audio", [0.0, 0.002], [None, None], lost=0), 0.005)
+    assert (row["calls"], row["rate_mbps"], row["loss"], row["delay_p95_ms"]) == (1, None, None, None)
+
+
 def film(received_s, dry_s, level=None, last=False, asked_s=None):
     count = len(received_s)
     return pl.DataFrame(

@@ -87,7 +87,9 @@ def frozen_share(received_s: pl.Series, span_s: float) -> float | None:
 
 
 def _call(frames: pl.DataFrame) -> dict[str, float | None]:
-    """One way of one call."""
+    """One way of one call; nothing is known of one that began just before the end of the run."""
+    if frames.height == 0:
+        return dict.fromkeys(("rate_mbps", "loss", "delay_p50_ms", "delay_p95_ms", "jitter_ms", "mos", "frozen"))
     sent, received = frames["sent_s"].to_numpy(), frames["received_s"].fill_null(np.nan).to_numpy()
     span_s = max(float(sent[-1] - sent[0]), 1e-9)
     delays_ms = 1e3 * (received - sent)
