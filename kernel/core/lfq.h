@@ -140,33 +140,6 @@ struct mf_lfq_tally {
 	u16 waits[MF_WAITS];
 };
 
-/* What they are unless somebody says otherwise. */
-static inline struct mf_lfq_options mf_lfq_defaults(void)
-{
-	return (struct mf_lfq_options){
-		.limit = MF_LFQ_LIMIT_PKTS,
-		.user_lag = MF_LFQ_USER_LAG,
-		.flow_lag = MF_LFQ_FLOW_LAG,
-		.debt = MF_LFQ_DEBT,
-		.probation_ns = MF_LFQ_PROBATION_NS,
-		.lag_time_ns = MF_LFQ_LAG_TIME_NS,
-		.patience_ns = MF_LFQ_PATIENCE_NS,
-		.step_ns = MF_LFQ_STEP_NS,
-		.codel = {
-			.target_ns = MF_LFQ_TARGET_NS,
-			.interval_ns = MF_LFQ_INTERVAL_NS,
-			.mtu = MF_LFQ_MTU,
-			.ecn = true,
-		},
-		/* 0.4 */
-		.pace = (2U << MF_LFQ_FRACTION) / 5,
-		.flows = MF_LFQ_FLOWS,
-		.users = MF_LFQ_USERS,
-		.prefix = 32,
-		.by = MF_LFQ_PAIR,
-	};
-}
-
 /* Where a flow is: nowhere, in line for going ahead, in the order of its home. */
 enum mf_lfq_state { MF_LFQ_IDLE, MF_LFQ_AHEAD, MF_LFQ_IN_ORDER };
 

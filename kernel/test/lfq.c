@@ -58,7 +58,11 @@ static void read_options(const struct setup *setup, struct mf_lfq_options *optio
 
 static void *make(const struct setup *setup)
 {
-	struct mf_lfq_options options = mf_lfq_defaults();
+	struct mf_lfq_options options = {
+		MF_LFQ_OPTIONS(INITIAL_FIELD, NO_FIELD)
+		.prefix = 32,
+		.by = MF_LFQ_PAIR,
+	};
 	struct mf_lfq *lfq = malloc(sizeof(*lfq));
 
 	read_options(setup, &options);

@@ -261,6 +261,29 @@ def test_the_command_prints_the_same_table(tmp_path, monkeypatch, command, more)
     assert ours.out.replace(str(tmp_path / "a"), "") == usual.out.replace(str(tmp_path / "b"), "")
 
 
+def test_no_scenario_has_the_name_of_the_file_that_describes_tables(tmp_path, monkeypatch):
+    """Before: a KeyError and a traceback, of `compare tables.toml` and of `compare tables`."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tables.toml").write_text('[network]\nrate = "10mbit"\nbuffer = 100\ndelay = "10ms"\n')
+    (tmp_path / "list.csv").write_text("start_s,size_packets\n0.1,10\n")
+    for name in (plain.TABLES.removesuffix(".json"), "tables"):
+        refused = mayfly_here("compare", name, "--duration", "1s")
+        assert refused.status == 2 and f"{name}: no such file; ready scenarios are" in refused.err
+        named = mayfly_here("compare", "wired", "--duration", "1s", "--json", "--set", f"name={name}")
+        assert named.status == 0, named.err
+    own = mayfly_here("compare", "tables.toml", "--duration", "1s", "--flows", "list.csv", "--json")
+    assert own.status == 0, own.err
+
+
+def test_a_list_that_is_too_long_as_a_whole_is_counted_up_to_the_end_of_the_run(tmp_path, monkeypatch):
+    """Before: refused for the memory of flows that start after the end."""
+    path = tmp_path / "list.csv"
+    path.write_text("start_s,size_packets\n" + "".join(f"{n},10\n" for n in range(1000)))
+    given = ("compare", "wired", "--disciplines", "fifo,efd", "--flows", path, "--duration", "3s", "--json")
+    monkeypatch.setattr(plain, "RECORD_BYTES", 10**12)
+    assert mayfly_here(*given).status == 0
+
+
 def test_a_file_of_a_user_runs_plainly(tmp_path, monkeypatch):
     """A scenario need not be ready: the usual way is not asked."""
     (tmp_path / "own.toml").write_text('duration = "9s"\n[workload]\nload = "1mbit"\n')

@@ -78,3 +78,19 @@ def test_another_hour_does_not_depend_on_which_side_is_called_up():
     other = pl.when(pl.col("direction") == "up").then(pl.lit("down")).otherwise(pl.lit("up"))
     turned = FLOWS.with_columns(direction=other)
     assert another_hour(turned, 1, 1).equals(another_hour(FLOWS, 1, 1).with_columns(direction=other))
+
+
+def test_flows_without_a_connection_or_a_host_are_of_one():
+    """Before: a BufferError, as a column with nulls is one of floats."""
+    flows = pl.DataFrame(
+        {
+            "start_s": [0.0, 1.0, 20.0, 21.0],
+            "src": ["web"] * 4,
+            "dst": ["a", None, "a", None],
+            "opened_by": ["receiver"] * 4,
+            "connection_id": [0, 1, 2, 3],
+        }
+    )
+    assert len(set(session_of(flows).tolist())) == 4
+    unnumbered = flows.with_columns(connection_id=pl.Series([None, None, 2, 3], dtype=pl.Int64))
+    assert session_of(unnumbered).tolist() == session_of(flows).tolist()

@@ -120,8 +120,9 @@ def _checked(gap_s: float) -> float:
 
 def _starts(flows: pl.DataFrame) -> tuple[Floats, Integers, Integers | None]:
     """Start, rank of the user and connection of each flow, as the native module takes them."""
-    ranks = users_of(flows).rank("dense").cast(pl.UInt32)
-    connections = flows["connection_id"].cast(pl.Int64) if "connection_id" in flows.columns else None
+    # Without a number they are of one connection, without a name of one user.
+    ranks = users_of(flows).fill_null("").rank("dense").cast(pl.UInt32)
+    connections = flows["connection_id"].cast(pl.Int64).fill_null(-1) if "connection_id" in flows.columns else None
     columns = (flows["start_s"].cast(pl.Float64), ranks, connections)
     start_s, users, ids = (None if own is None else np.ascontiguousarray(own.to_numpy()) for own in columns)
     assert start_s is not None and users is not None  # every list has these
