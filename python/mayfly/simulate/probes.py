@@ -226,9 +226,9 @@ def idle_rtt_s(settings: dict[str, Any], native_flows: dict[str, Any]) -> float 
 def ping_alone(probed: pl.DataFrame) -> pl.DataFrame:
     """The ping of a list of :func:`with_probes` as a flow of one packet and a list of its own."""
     payload = PING_BYTES - UDP_HEADER_BYTES
-    ping = probed.head(1).with_columns(size_bytes=pl.lit(payload, pl.Int64))
-    # Columns that other rows of the list have are none of the ping: its list is the same for a capture and its hours.
-    return ping.select(own for own in ping if own.name != "bursts" and own.null_count() == 0)
+    ping = probed.head(1).with_columns(size_bytes=pl.lit(payload, pl.Int64), bursts=pl.lit(None, BURSTS))
+    # A capture's own list has this column and its hours' probes have not: the ping of both is one list.
+    return ping.drop("script", strict=False)
 
 
 def load_bps(scenario: Scenario) -> dict[str, float]:
