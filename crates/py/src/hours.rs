@@ -96,7 +96,7 @@ pub fn another_hour(
     .map_err(|error| failed(&error))
 }
 
-/// What the flow list of a capture has beside the columns of the simulator: start, s, hosts, tables of one column of text,
+/// What the flow list of a capture has next to the columns of the simulator: start, s, hosts, tables of one column of text,
 /// and connection of each flow; how long somebody may wait for it, s, NaN for nobody; packets that it had as a direction
 /// of a call, below 0 for none.
 #[derive(FromPyObject)]

@@ -25,7 +25,7 @@ pub struct Specs {
     pub bursts: Bursts,
 }
 
-/// What a list of flows has beside what the simulator takes; a value for each flow.
+/// What a list of flows has next to what the simulator takes; a value for each flow.
 #[derive(Clone, Debug, Default)]
 pub struct Origins {
     /// When it starts in the capture, s.

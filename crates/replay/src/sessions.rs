@@ -204,8 +204,8 @@ mod tests {
         let connections: Vec<i64> = users.iter().map(|&user| user.into()).collect();
         let starts = Starts { start_s: &start_s, users: &users, connections: Some(&connections) };
         let found = starts.another(1, "3", 5.0).expect("ten sessions").flows;
-        let told: Vec<_> = found.iter().map(|flow| (flow.row, flow.start_s, flow.copy, flow.connection)).collect();
-        assert_eq!(told, HOUR);
+        let drawn: Vec<_> = found.iter().map(|flow| (flow.row, flow.start_s, flow.copy, flow.connection)).collect();
+        assert_eq!(drawn, HOUR);
         let few = Starts { start_s: &start_s[..9], users: &users[..9], connections: None }.another(1, "3", 5.0);
         let line = "8 sessions of users: must be at least 10 to draw another hour from them";
         assert_eq!(few.map_err(|refused| refused.to_string()), Err(line.to_owned()));

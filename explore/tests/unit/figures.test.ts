@@ -17,7 +17,7 @@ describe("what users feel", () => {
     expect(METRICS.map(({ id }) => id)).toEqual(["ping", "short", "pages", "call", "long", "film", "streams"]);
     expect(METRICS.filter(({ optional }) => optional).map(({ id }) => id)).toEqual(["film", "streams"]);
   });
-  it("has a row for a figure that the catalogue lists, wherever it stands in an outcome", () => {
+  it("has a row for a figure that the catalogue lists, at any place in an outcome", () => {
     const measure = { id: "new", title: "New", about: "a new figure", phrase: "the new one", absent: "", part: "new", field: "p50_ms", interval: "p50_ci95", whole: "p50_all_ms", unit: "ms", better: "less" } as const;
     const [row] = metricsOf({ measures: [measure] }).slice(-1) as [Metric];
     const made = outcome("fifo", {});

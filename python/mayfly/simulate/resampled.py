@@ -166,7 +166,7 @@ def _unnumbered(flows: pl.DataFrame) -> Ends:
 
 
 def _origins(flows: pl.DataFrame) -> dict[str, Any]:
-    """What the native module takes of a list beside the columns of the simulator."""
+    """What the native module takes of a list next to the columns of the simulator."""
 
     def column(name: str, kind: type[pl.DataType], missing: float) -> Any:
         if name not in flows.columns:
