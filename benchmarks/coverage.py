@@ -1,33 +1,42 @@
-"""Do the intervals of `mayfly whatif` cover what they say? Many captures of one population of users, each judged alone.
+"""Do the intervals of `mayfly whatif` cover what they say, and does its choice stand when it stops early.
 
-    python benchmarks/coverage.py [--captures 400] [--resamples 16] [--population visitors] [--seed 1]
+    python benchmarks/coverage.py [--captures 200] [--resamples 16] [--population visitors] [--seed 1]
 
-A population draws captures of a minute from users whose law is known. Each capture is run under fifo and fq_codel, and
-so are the hours resampled from its own sessions; the interval of each figure either holds the true value or does not.
-The true value is that of a typical hour: the median over the own runs of all captures. The table goes into
-docs/recommendation.md.
+A population draws captures of a minute from users whose law is known. Each capture is run under the shortlist, and so
+are the hours resampled from its own sessions. The interval of each figure of users either holds the true value or does
+not: once from all hours, once from those after which `whatif` stops as its choice is settled. The true value is that of
+a typical hour: the median over the own runs of all captures. The tables go into docs/recommendation.md.
 """
 
 import argparse
+import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from mayfly.comparison.comparison import Rows, gather
+from mayfly.comparison.recommendation import criteria_values, is_settled, recommendation
+from mayfly.comparison.session_bootstrap import capture_rule, hour_row, hour_rule, values_of_hours
+from mayfly.discipline_registry import SHORTLIST
 from mayfly.metrics.resampling import hour_ci95
-from mayfly.scenario.scenario import Scenario, load_scenario
-from mayfly.simulate.run import named, run_one
+from mayfly.scenario.scenario import load_scenario
+from mayfly.simulate.resampled import ResampledHours
+from mayfly.simulate.run import named, run_many
 from mayfly.workload.arrivals import stream
 from mayfly.workload.lists import flow_list
-from mayfly.workload.sessions import another_hour, session_of
+from mayfly.workload.sessions import session_of
 
 SPAN_S = 60.0
 RATE_BPS = 3_000_000
-NAMES = ("fifo", "fq_codel")
-SHORT_BYTES = 100_000
+JUDGED = ("fifo", "fq_codel")
+FIGURES = ("short_p95", "ping_p95", "long_p50", "long_p95")
 
 
 def visitors(rng: np.random.Generator) -> pl.DataFrame:
@@ -69,88 +78,85 @@ def _hour(rng: np.random.Generator, starts: list[tuple[str, float]]) -> pl.DataF
                 for name, value in zip(rows, row, strict=True):
                     rows[name].append(value)
     frame = pl.DataFrame(rows).sort("start_s")
-    return flow_list(frame.with_columns(direction=pl.lit("down"), opened_by=pl.lit("receiver")), mss=1448)
+    listed = flow_list(frame.with_columns(direction=pl.lit("down"), opened_by=pl.lit("receiver")), mss=1448)
+    return listed.with_row_index("connection_id")
 
 
-def figures(records: pl.DataFrame, pings: np.ndarray) -> dict[str, float]:
-    """What is judged, of one run or of many."""
-    short = np.sort(_times_of(records.filter(pl.col("size_bytes") <= SHORT_BYTES)))
-    long = _times_of(records.filter(pl.col("size_bytes") > 10 * SHORT_BYTES))
+def judged(population: str, seed: int, capture: int, resamples: int) -> dict[str, Any]:
+    """A capture: its own rows, the values of its hours by discipline, after how many hours it stops, both answers."""
+    flows = POPULATIONS[population](stream(seed, "coverage", capture))
+    fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux", "duration": 180.0}
+    fixed |= {"sample_interval": 0, "probes.ping": True, "probes.until": SPAN_S, "seed": seed + capture}
+    scenario, disciplines = load_scenario("whatif", fixed), named(",".join(SHORTLIST))
+    rows = Rows(scenario, rule=capture_rule(flows))
+    runs = run_many(scenario, disciplines, flows, ended=rows.add)
+    summary = gather(scenario, runs, "whatif", span_s=SPAN_S, rows=rows).summary
+    own = summary["disciplines"]
+    hours, rule = ResampledHours(scenario, disciplines, flows), hour_rule(flows, own)
+    found: list[list[dict[str, float]]] = [[] for _ in own]
+    stopped = resamples
+    for draw in range(1, resamples + 1):
+        ran = hours.run(draw)
+        assert ran is not None  # a minute of forty sessions is never empty
+        for values, run in zip(found, criteria_values([hour_row(run, rule) for run in ran]), strict=True):
+            values.append(run)
+        if stopped == resamples and is_settled(own, found, resamples, scenario.seed):
+            stopped = draw
     return {
-        "p50 of short transfers": quantile(short, 0.5),
-        "p95 of short transfers": quantile(short, 0.95),
-        "p95 of pings": quantile(np.sort(pings), 0.95),
-        "mean of short transfers": float(short.mean()),
-        "p50 of long transfers": quantile(np.sort(long), 0.5) if long.size else float("nan"),
+        "sessions": int(session_of(flows).max()) + 1,
+        "own": [dict(values) for values in criteria_values(own)],
+        "hours": found,
+        "stopped": stopped,
+        "answers": [_answer(summary, found, count) for count in (stopped, resamples)],
     }
 
 
-def simulated(scenario: Scenario, name: str, flows: pl.DataFrame) -> tuple[pl.DataFrame, np.ndarray]:
-    """Records of a run, and the times of its pings, s."""
-    run = run_one(scenario, named(name)[0], flows)
-    pings = run.probes.filter(probe="ping").select(pl.col("returned_s") - pl.col("sent_s")).to_series()
-    return run.records, pings.drop_nulls().to_numpy()
-
-
-def _times_of(records: pl.DataFrame) -> np.ndarray:
-    return records["response_time_s"].fill_null(float("inf")).to_numpy()
-
-
-def quantile(ordered: np.ndarray, share: float) -> float:
-    """Smallest value that so large a share does not exceed."""
-    return float(ordered[max(0, int(np.ceil(share * ordered.size)) - 1)])
-
-
-def judged(population: str, seed: int, capture: int, resamples: int) -> tuple[dict, dict, dict]:
-    """What one capture holds, its figures, and those of its resampled hours."""
-    flows = POPULATIONS[population](stream(seed, "coverage", capture))
-    fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux", "duration": 180.0}
-    fixed |= {"sample_interval": 0, "probes.ping": True, "probes.until": SPAN_S}
-    scenario = load_scenario("whatif", fixed)
-    runs = {name: simulated(scenario, name, flows) for name in NAMES}
-    own = {name: figures(*run) for name, run in runs.items()}
-    others: dict[str, list[dict[str, float]]] = {name: [] for name in NAMES}
-    for draw in range(1, resamples + 1):
-        hour = another_hour(flows, seed + capture, draw)
-        for name in NAMES:
-            others[name].append(figures(*simulated(scenario, name, hour)))
-    kept = {"sessions": int(session_of(flows).max()) + 1}
-    return kept, own, others
+def _answer(summary: dict[str, Any], found: list[list[dict[str, float]]], count: int) -> str:
+    """Kind of the recommendation after so many hours, and its discipline."""
+    rows = summary["disciplines"]
+    values = values_of_hours({row["label"]: own[:count] for row, own in zip(rows, found, strict=True)})
+    asked = summary | {"resampling": {"hours": count}}
+    told = recommendation(asked | {"disciplines": [row | {"resampled": values[row["label"]]} for row in rows]})
+    return "none" if told is None else f"{told['kind']} {told['discipline'] or ''}".strip()
 
 
 def main() -> None:
-    """Prints the table as Markdown."""
+    """Prints the tables as Markdown."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--captures", type=int, default=400)
+    parser.add_argument("--captures", type=int, default=200)
     parser.add_argument("--resamples", type=int, default=16)
     parser.add_argument("--population", choices=list(POPULATIONS), default="visitors")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--save", help="keep the figures as Parquet")
-    parser.add_argument("--saved", help="judge what was kept before; nothing runs")
+    parser.add_argument("--save", help="store what was found as JSON")
+    parser.add_argument("--saved", help="judge what was stored before; nothing runs")
     given = parser.parse_args()
-    found = _read(given.saved) if given.saved else _drawn(given)
+    found = json.loads(Path(given.saved).read_text()) if given.saved else _drawn(given)
     if given.save:
-        _save(given.save, found)
-    sessions = [kept["sessions"] for kept, _, _ in found]
-    print(f"{len(found)} captures, {np.mean(sessions):.0f} sessions each, {given.resamples} resamples\n")
-    print("| figure | discipline | typical hour | covered | interval over it, low to high (median) |")
-    print("|---|---|---:|---:|---|")
-    one, two = NAMES
-    for figure in found[0][1][one]:
-        for name in NAMES:
-            pairs = [(own[name][figure], _of(others[name], figure, given)) for _, own, others in found]
-            _print(figure, name, pairs)
-        ratios = [
-            (
-                own[two][figure] / own[one][figure],
-                [b / a for a, b in zip(*(_of(others[name], figure, given) for name in NAMES), strict=True)],
-            )
-            for _, own, others in found
-        ]
-        _print(figure, f"{two} / {one}", ratios)
+        Path(given.save).write_text(json.dumps(found))
+    sessions = np.mean([one["sessions"] for one in found])
+    print(f"{len(found)} captures of the population {given.population}, {sessions:.0f} sessions each\n")
+    _print_choice(found, given.resamples)
+    print("| figure | discipline | typical hour | covered, all hours | covered, stopped | interval over it, stopped |")
+    print("|---|---|---:|---:|---:|---|")
+    for figure in FIGURES:
+        for at, name in enumerate(JUDGED):
+            _print(figure, name, [(*_of(one, figure, at), one["stopped"]) for one in found])
+        pairs = [(_of(one, figure, 0), _of(one, figure, 1), one["stopped"]) for one in found]
+        ratios = [(b[0] / a[0], [y / x for x, y in zip(a[1], b[1], strict=True)], stop) for a, b, stop in pairs]
+        _print(figure, f"{JUDGED[1]} / {JUDGED[0]}", ratios)
 
 
-def _drawn(given: argparse.Namespace) -> list[tuple[dict, dict, dict]]:
+def _print_choice(found: list[dict[str, Any]], most: int) -> None:
+    """After how many hours the choice was settled, and how often all hours give another."""
+    stopped = np.array([one["stopped"] for one in found])
+    others = sum(one["answers"][0] != one["answers"][1] for one in found)
+    print(f"Hours: {stopped.mean():.1f} in the mean; {100 * np.mean(stopped < most):.0f} % of the captures stop early.")
+    print(f"Another answer than after {most} hours: {others} of {len(found)}.")
+    named = Counter(one["answers"][1] for one in found)
+    print("Answers: " + ", ".join(f"{answer} {count}" for answer, count in named.most_common()) + "\n")
+
+
+def _drawn(given: argparse.Namespace) -> list[dict[str, Any]]:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(judged, given.population, given.seed, capture, given.resamples)
@@ -163,48 +169,36 @@ def _drawn(given: argparse.Namespace) -> list[tuple[dict, dict, dict]]:
     return found
 
 
-def _of(others: list[dict[str, float]], figure: str, given: argparse.Namespace) -> list[float]:
-    """A figure in as many hours as are asked for."""
-    return [other[figure] for other in others[: given.resamples]]
+def _of(one: dict[str, Any], figure: str, row: int) -> tuple[float, list[float]]:
+    """A figure of the capture's own run, and in its hours; not a number where there is none."""
+    return one["own"][row].get(figure, np.nan), [hour.get(figure, np.nan) for hour in one["hours"][row]]
 
 
-def _print(figure: str, name: str, pairs: list[tuple[float, list[float]]]) -> None:
-    """A row of the table; captures without such a figure are left out, and their number is told."""
-    known = [pair for pair in pairs if np.isfinite([pair[0], *pair[1]]).all()]
-    if 2 * len(known) < len(pairs):
+def _print(figure: str, name: str, values: list[tuple[float, list[float], int]]) -> None:
+    """A row of the table, of the captures that have the figure; their number is said where some have not."""
+    known = [one for one in values if np.isfinite([one[0], *one[1]]).all()]
+    if 2 * len(known) < len(values):
         return
-    true = float(np.median([value for value, _ in known]))
-    ends = [interval for value, others in known if (interval := hour_ci95(value, others)) is not None]
-    share = float(np.mean([low <= true <= high for low, high in ends]))
-    error = (share * (1 - share) / len(ends)) ** 0.5
+    true = float(np.median([value for value, *_ in known]))
+    all_hours = [_interval(value, hours) for value, hours, _ in known]
+    ends = [_interval(value, hours[:stop]) for value, hours, stop in known]
     low, high = np.median([low / true for low, _ in ends]), np.median([high / true for _, high in ends])
-    few = f" of {len(ends)}" if len(ends) < len(pairs) else ""
+    few = f" of {len(ends)}" if len(ends) < len(values) else ""
     print(
-        f"| {figure} | {name} | {true:.4g} | {100 * share:.1f} ± {100 * error:.1f} %{few} | {low:.2f} to {high:.2f} |"
+        f"| {figure} | {name} | {true:.4g} | {_covered(all_hours, true)}{few} | {_covered(ends, true)}{few} "
+        f"| {low:.2f} to {high:.2f} |"
     )
 
 
-def _save(path: str, found: list[tuple[dict, dict, dict]]) -> None:
-    rows = [
-        {"capture": at, "sessions": kept["sessions"], "draw": draw, "discipline": name} | one
-        for at, (kept, own, others) in enumerate(found)
-        for name in NAMES
-        for draw, one in enumerate([own[name], *others[name]])
-    ]
-    pl.DataFrame(rows).write_parquet(path)
-
-
-def _read(path: str) -> list[tuple[dict, dict, dict]]:
-    found = []
-    for (_, *_), own in pl.read_parquet(path).group_by("capture", maintain_order=True):
-        rows = {name: own.filter(discipline=name).sort("draw").to_dicts() for name in NAMES}
-        kept = {"sessions": rows[NAMES[0]][0].get("sessions", float("nan"))}
-        runs = {name: [{k: v for k, v in row.items() if k not in _ABOUT} for row in rows[name]] for name in NAMES}
-        found.append((kept, {name: runs[name][0] for name in NAMES}, {name: runs[name][1:] for name in NAMES}))
+def _interval(value: float, hours: list[float]) -> list[float]:
+    found = hour_ci95(value, hours)
+    assert found is not None  # all are finite
     return found
 
 
-_ABOUT = ("capture", "sessions", "draw", "discipline")
+def _covered(ends: list[list[float]], true: float) -> str:
+    share = float(np.mean([low <= true <= high for low, high in ends]))
+    return f"{100 * share:.1f} ± {100 * (share * (1 - share) / len(ends)) ** 0.5:.1f} %"
 
 
 if __name__ == "__main__":

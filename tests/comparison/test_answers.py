@@ -53,15 +53,42 @@ def test_a_comparison_of_a_synthetic_workload_gives_no_advice():
 
 
 def test_the_intervals_are_those_of_resampled_hours(office):
-    told = office.summary["resampling"]
-    assert (told["hours"], told["hosts"], told["gap_s"]) == (16, 6, 5.0)
+    resampling = office.summary["resampling"]
+    count = resampling["hours"]
+    assert (resampling["hosts"], resampling["gap_s"], resampling["most"]) == (6, 5.0, 16)
     row = office.summary["disciplines"][0]
-    assert len(row["resampled"]["short_p95"]) == 16
+    assert len(row["resampled"]["short_p95"]) == count
     low, high = row["users"]["short"]["p95_ci95"]
     assert low < row["users"]["short"]["p95_s"] < high
     assert any(
-        "from 16 hours like this one, drawn from its 33 sessions of 6 hosts" in text for text in legend(office.summary)
+        f"from {count} hours like this one, drawn from its 33 sessions of 6 hosts" in text
+        for text in legend(office.summary)
     )
+
+
+def test_hours_end_when_more_would_not_change_the_choice(office):
+    resampling = office.summary["resampling"]
+    assert resampling["settled"] and resampling["hours"] in (6, 8, 10, 12, 14)
+    assert any(
+        "More would hardly change the choice; `--replications 16` draws 16" in text for text in legend(office.summary)
+    )
+    fixed = {"replications": 16}
+    whole = mayfly.whatif(OFFICE, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=FEW, overrides=fixed).summary
+    assert (whole["resampling"]["hours"], whole["resampling"]["settled"]) == (16, False)
+    assert not any("hardly change" in text for text in legend(whole))
+    # The same hours, and then more.
+    for row, other in zip(office.summary["disciplines"], whole["disciplines"], strict=True):
+        for id, values in row["resampled"].items():
+            assert other["resampled"][id][: len(values)] == values
+    chosen = [summary["recommendation"] for summary in (office.summary, whole)]
+    assert chosen[0]["discipline"] == chosen[1]["discipline"] and chosen[0]["kind"] == chosen[1]["kind"]
+
+
+def test_one_discipline_alone_gets_all_hours():
+    """There is nothing to choose, and the hours are for the intervals."""
+    fields = {"duration": "10s"}
+    found = mayfly.whatif(OFFICE, "10mbit", 300, disciplines="fifo", overrides=fields).summary
+    assert found["recommendation"] is None and found["resampling"]["hours"] == 16
 
 
 def test_the_same_capture_has_the_same_answer(office):

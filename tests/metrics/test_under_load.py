@@ -8,6 +8,7 @@ from scripted import in_memory
 
 from mayfly import _native
 from mayfly.comparison.comparison import Rows, compare
+from mayfly.comparison.recommendation import criteria_values
 from mayfly.comparison.session_bootstrap import hour_rule, put_intervals, values_of_hours
 from mayfly.comparison.user_metrics import BY_ID, load_sentence, measured
 from mayfly.discipline_registry import parse
@@ -157,7 +158,7 @@ def hour(long_s, ping_ms=20.0):
 
 def test_intervals_are_those_of_the_hours_that_have_the_figure():
     hours = {"fifo": [hour(2.0), hour(None), hour(3.0), hour(2.5, None)], "pie": [hour(4.0)] * 3 + [hour(None)]}
-    values = values_of_hours(hours)
+    values = values_of_hours({label: criteria_values(rows) for label, rows in hours.items()})
     # Hours that one of the two lacks count for neither, so that places are those of the same hour.
     assert values["fifo"]["long_p50"] == [2.0, 3.0] and values["pie"]["long_p50"] == [4.0, 4.0]
     assert values["fifo"]["ping_p95"] == [20.0] * 3
@@ -165,7 +166,7 @@ def test_intervals_are_those_of_the_hours_that_have_the_figure():
     put_intervals(row, hours["fifo"], values["fifo"])
     low, high = row["users"]["long"]["p50_ci95"]
     assert 0 < low < 2.2 < high and row["resampled"] == values["fifo"]
-    few = values_of_hours({"fifo": [hour(2.0), hour(None)]})
+    few = values_of_hours({"fifo": criteria_values([hour(2.0), hour(None)])})
     assert "long_p50" not in few["fifo"] and len(few["fifo"]["ping_p95"]) == 2
 
 

@@ -9,6 +9,7 @@ mod choice;
 mod criteria;
 mod difference;
 mod load;
+mod settled;
 mod unknown;
 mod words;
 
@@ -17,6 +18,7 @@ use serde::Serialize;
 pub use asked::{Buffer, Draws, Links, Part, Question, Queue, Queues, Row, Udp, Unit, Users, Way};
 pub use choice::Choice;
 pub use load::{BELOW_THE_LINK, FULL_PACKET_BYTES, Shape, Shapes};
+pub use settled::{Hour, is_a_look, settled};
 pub use unknown::Unknown;
 
 use asked::Place;

@@ -59,6 +59,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recommendation::recommendation, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::chosen, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::criteria, module)?)?;
+    module.add_function(wrap_pyfunction!(recommendation::settled, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::hour_ci95, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::range_factor, module)?)?;
     module.add_function(wrap_pyfunction!(explore::advise, module)?)?;

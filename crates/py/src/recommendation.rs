@@ -1,6 +1,6 @@
 //! The rule of the recommendation, and the intervals that it goes by.
 
-use ::metrics::{Question, Row, Statistic, Varies};
+use ::metrics::{Hour, Question, Row, Statistic, Varies};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -38,6 +38,21 @@ pub fn chosen(rows: &str) -> PyResult<Option<(usize, Vec<usize>)>> {
 pub fn criteria(rows: &str) -> PyResult<Vec<Vec<(&'static str, f64)>>> {
     let rows: Vec<Row> = ::settings::read(rows).map_err(refused)?;
     Ok(rows.iter().map(::metrics::criteria).collect())
+}
+
+/// Whether more resampled hours than `hours`, values of the criteria by row and hour, would change the choice of the rule;
+/// `None` where they are not looked at, as they are too few or are `most`, and where nothing is chosen.
+///
+/// # Errors
+/// `ValueError` with one line for rows that are none of a summary.
+#[pyfunction]
+pub fn settled(rows: &str, hours: Vec<Vec<Hour>>, most: usize, seed: u64) -> PyResult<Option<bool>> {
+    let ran = hours.iter().map(Vec::len).min().unwrap_or(0);
+    if !::metrics::is_a_look(ran, most) {
+        return Ok(None);
+    }
+    let rows: Vec<Row> = ::settings::read(rows).map_err(refused)?;
+    Ok(::metrics::settled(&rows, &hours, most, seed))
 }
 
 /// 95 % interval of `value` from its values in resampled hours: [`metrics::hour_ci95`].

@@ -150,7 +150,7 @@ def legend(summary: Mapping[str, Any], means: bool = True) -> list[str]:
         if resampling["hours"]:
             said.append(
                 f"Intervals: 95 %, from {resampling['hours']} hours like this one, drawn from its "
-                f"{resampling['sessions']:,} sessions of {resampling['hosts']:,} hosts."
+                f"{resampling['sessions']:,} sessions of {resampling['hosts']:,} hosts." + _settled(resampling)
             )
         else:
             said.append(
@@ -158,6 +158,14 @@ def legend(summary: Mapping[str, Any], means: bool = True) -> list[str]:
                 f"{resampling['why_none']}."
             )
     return said
+
+
+def _settled(resampling: Mapping[str, Any]) -> str:
+    """Why there are fewer hours than there could be, with a space before it."""
+    if not resampling.get("settled"):
+        return ""
+    most = resampling["most"]
+    return f" More would hardly change the choice; `--replications {most}` draws {most}, for steadier intervals."
 
 
 def overview_table(summary: Mapping[str, Any], wide: bool = True, means: bool = True) -> Table:

@@ -145,6 +145,28 @@ def criteria_values(rows: Sequence[Row]) -> list[dict[str, float]]:
     return [dict(values) for values in _native.criteria(json.dumps([_asked(row) for row in rows]))]
 
 
+def is_settled(rows: Sequence[Row], hours: Sequence[Sequence[Mapping[str, float]]], most: int, seed: int) -> bool:
+    """Whether more resampled hours would leave the choice as it is.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Of the capture's own run, one of each discipline.
+    hours : sequence of sequence of mapping
+        Values of the criteria in the hours that ran, by row and hour (:func:`criteria_values`).
+    most : int
+        Hours that would run.
+    seed : int
+        Of the futures that are looked at.
+
+    Returns
+    -------
+    bool
+        False where there is nothing to choose, and after a number of hours at which nobody looks.
+    """
+    return _native.settled(json.dumps([_asked(row) for row in rows]), hours, most, seed) is True
+
+
 def _asked(row: Row) -> dict[str, Any]:
     """What the rule reads of a row."""
     options = {name: str(value) for name, value in (row.get("options") or {}).items()}

@@ -10,7 +10,7 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.comparison.comparison import Comparison, while_busy
-from mayfly.comparison.recommendation import criteria_values
+from mayfly.comparison.recommendation import criteria_values, is_settled
 from mayfly.discipline_registry import Discipline
 from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.metrics.users import LONG_BYTES, Rule, least_long_bytes, listed_sizes
@@ -34,7 +34,9 @@ class Plan:
     Parameters
     ----------
     count : int
-        Hours.
+        Hours, at most where ``fixed`` is false.
+    fixed : bool
+        Whether all of them run, as the user gave their number.
     why_none : str
         Empty where there are some.
     sessions, hosts : int
@@ -42,6 +44,7 @@ class Plan:
     """
 
     count: int
+    fixed: bool
     why_none: str
     sessions: int
     hosts: int
@@ -67,7 +70,7 @@ def hours_for(flows: pl.DataFrame, disciplines: int, scenario: Scenario, asked: 
     """
     sessions = int(session_of(flows).max()) + 1
     count, why = _count(flows, sessions, disciplines, scenario, asked)
-    return Plan(count, why, sessions, users_of(flows).n_unique())
+    return Plan(count, asked is not None, why, sessions, users_of(flows).n_unique())
 
 
 def _count(
@@ -119,11 +122,18 @@ def add_hours(
     Returns
     -------
     bool
-        Whether all were run.
+        Whether all were run, or as many as the choice takes.
+
+    Notes
+    -----
+    Where the user gave no number, hours are added in pairs until no more of them would change the choice of the rule
+    (``crates/metrics/src/recommendation/settled.rs``).
     """
     count, done = plan.count, 0
     result.summary["resampling"] = {
         "hours": count,
+        "most": count,
+        "settled": False,
         "sessions": plan.sessions,
         "hosts": plan.hosts,
         "gap_s": GAP_S,
@@ -131,9 +141,11 @@ def add_hours(
     }
     plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
     rule = hour_rule(flows, result.summary["disciplines"])
+    own = result.summary["disciplines"]
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
+    criteria: dict[str, list[dict[str, float]]] = {label: [] for label in found}
     hours: ResampledHours | None = None
-    empty = 0
+    empty, settled = 0, False
     for draw in range(1, count + 1):
         if stop is not None and stop():
             break
@@ -150,20 +162,41 @@ def add_hours(
         if len(runs) < len(disciplines):
             break
         done = draw
-        for one in runs:
-            found[one.discipline.label].append(_row(one, rule))
-    result.summary["resampling"]["hours"] = done - empty
+        rows = [hour_row(one, rule) for one in runs]
+        for row, values in zip(rows, criteria_values(rows), strict=True):
+            found[row["label"]].append(row)
+            criteria[row["label"]].append(values)
+        if not plan.fixed:
+            settled = is_settled(own, list(criteria.values()), count, scenario.seed)
+            if settled:
+                break
+    result.summary["resampling"] |= {"hours": done - empty, "settled": settled}
     if count > done == empty:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
     if done > empty:
-        values = values_of_hours(found)
-        for row in result.summary["disciplines"]:
+        values = values_of_hours(criteria)
+        for row in own:
             put_intervals(row, found[row["label"]], values[row["label"]])
-    return done == count
+    if settled and progress is not None:
+        progress(1.0)
+    return settled or done == count
 
 
-def _row(run: UsersRun, rule: Rule) -> dict[str, Any]:
-    """What of the row of a discipline in the summary the intervals and the recommendation read."""
+def hour_row(run: UsersRun, rule: Rule) -> dict[str, Any]:
+    """The part of a row of the summary that the intervals and the recommendation read.
+
+    Parameters
+    ----------
+    run : UsersRun
+        Of an hour under one discipline.
+    rule : Rule
+        What the capture decides for its hours.
+
+    Returns
+    -------
+    dict
+        ``users``, counts of flows, and the means of the short and of the long ones.
+    """
     decided = (rule.above, rule.least_bytes, rule.while_busy)
     users = json.loads(_native.users_of_runs([run.observed], run.idle_rtt_s, run.span_s, *decided))
     short_s, long_s = run.class_means_s
@@ -206,13 +239,13 @@ def capture_rule(flows: pl.DataFrame) -> Rule:
     return Rule(bool((listed_sizes(flows) > LONG_BYTES).any()))
 
 
-def values_of_hours(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, dict[str, list[float | None]]]:
+def values_of_hours(criteria: Mapping[str, Sequence[dict[str, float]]]) -> dict[str, dict[str, list[float | None]]]:
     """Values of each criterion in the resampled hours, for each discipline.
 
     Parameters
     ----------
-    found : mapping of sequence of dict
-        Rows of the hours, in the same order under every discipline, by label.
+    criteria : mapping of sequence of dict
+        Values of the criteria in the hours, in the same order under every discipline, by label.
 
     Returns
     -------
@@ -220,8 +253,7 @@ def values_of_hours(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, 
         By label and id of the criterion, in the hours that have such a figure under all disciplines, so that the values
         of two disciplines at one place are of one hour. A criterion that fewer than two hours have is left out.
     """
-    criteria = {label: criteria_values(rows) for label, rows in found.items()}
-    values: dict[str, dict[str, list[float | None]]] = {label: {} for label in found}
+    values: dict[str, dict[str, list[float | None]]] = {label: {} for label in criteria}
     for id in dict.fromkeys(id for rows in criteria.values() for row in rows for id in row):
         known = [hour for hour in zip(*criteria.values(), strict=True) if all(id in row for row in hour)]
         if len(known) < 2:

@@ -95,9 +95,10 @@ def whatif(
     left out as far as the capture shows it (``crates/replay/src/link``). The answer is about their trains.
     docs/verification.md says how well that predicts. At a ``load`` that was asked for nobody waits.
 
-    A capture is one draw of what its users do. Sixteen more hours (``replications``) are drawn from its sessions
-    (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline; the intervals of the figures come
-    from them (:func:`mayfly.metrics.resampling.hour_ci95`), ``summary["resampling"]`` tells how many there were, and
+    A capture is one draw of what its users do. Six to sixteen more hours are drawn from its sessions
+    (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline, until more of them would hardly
+    change the choice; ``replications`` fixes their number. The intervals of the figures come from them
+    (:func:`mayfly.metrics.resampling.hour_ci95`). ``summary["resampling"]`` says how many there were, and
     ``summary["recommendation"]`` what to use.
 
     A ping and a call run beside the flows while the capture lasts, an hour at most (section ``[probes]``). Their path

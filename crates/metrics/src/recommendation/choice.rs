@@ -68,12 +68,12 @@ pub(crate) fn baseline(rows: &[&Row]) -> Option<usize> {
 /// transitive, and no rule that goes by them has that property.
 pub(crate) fn choose(rows: &[&Row], by: By) -> Option<Choice> {
     let at = baseline(rows)?;
-    let gains: Vec<f64> = rows.iter().map(|row| gain(row, rows[at], false)).collect();
+    let found: Vec<Vec<Difference>> = rows.iter().map(|row| differences(row, rows[at])).collect();
+    let gains: Vec<f64> = found.iter().map(|found| gain(found, false)).collect();
     // What is there asks for nothing.
     let asks = |place: usize| if place == at { 0.0 } else { handicap(rows[place], by) };
-    let worth: Vec<f64> = (0..rows.len())
-        .map(|place| gain(rows[place], rows[at], is_module(rows[place]) && by.to_use) - asks(place))
-        .collect();
+    let worth: Vec<f64> =
+        (0..rows.len()).map(|place| gain(&found[place], is_module(rows[place]) && by.to_use) - asks(place)).collect();
     let best = (0..rows.len()).min_by(|&one, &two| {
         worth[two].total_cmp(&worth[one]).then_with(|| simplicity(rows[one]).cmp(&simplicity(rows[two])))
     })?;
@@ -87,15 +87,15 @@ fn is_module(row: &Row) -> bool {
     row.place() != Some(Place::Kernel)
 }
 
-/// Doublings by which a discipline is better than the baseline over all criteria in which they differ by more than chance;
+/// Doublings by which a discipline is better than the baseline, of the differences from it that are more than chance.
 /// `bounded` leaves out what percentiles of too few values gain, and leaves in what they cost.
-fn gain(row: &Row, base: &Row, bounded: bool) -> f64 {
+fn gain(found: &[Difference], bounded: bool) -> f64 {
     let worse = |one: &Difference| {
         let worse_by = one.least_worse_by();
         if bounded && one.is_of_too_few() { worse_by.max(0.0) } else { worse_by }
     };
     // Without the sign of an empty sum.
-    0.0 - differences(row, base).iter().map(worse).sum::<f64>()
+    0.0 - found.iter().map(worse).sum::<f64>()
 }
 
 /// Doublings that a discipline has to gain more than what Linux takes without being asked.
