@@ -80,3 +80,13 @@ def test_every_field_is_set_or_told_of():
         *("cached_metrics", "restart_after_idle"),
     }
     assert set(Tcp.model_fields) == set_by_us | set(CONSTANT)
+
+
+def test_the_newest_test_kernel_is_that_of_its_preset(monkeypatch):
+    linux = Tcp(preset="linux-7.3")
+    assert "tcp.kernel = linux-7.3 (linux-6.1)" in transport_of(linux).other
+    assert "tcp.linear_syn_timeouts = 4 (0)" in transport_of(linux).other
+    monkeypatch.setenv("MAYFLY_KERNEL", "newest")
+    assert transport_of(linux).other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
+    assert transport_of(linux).window_bytes == 0
+    assert "tcp.kernel = linux-6.1 (linux-7.3)" in transport_of(Tcp(preset="linux-6.1")).other

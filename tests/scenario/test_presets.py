@@ -29,10 +29,8 @@ def test_a_preset_on_the_command_line_replaces_that_of_the_scenario():
 
 
 def test_an_unknown_preset_is_refused_with_those_there_are():
-    with pytest.raises(
-        MayflyError,
-        match=r"^bad: tcp.preset = 'windows': must be 'qualnet-4.5-like', 'ns2', 'ns-3.37', 'linux' or 'quic'",
-    ):
+    *names, last = map(repr, PRESETS)
+    with pytest.raises(MayflyError, match=f"^bad: tcp.preset = 'windows': must be {', '.join(names)} or {last}"):
         scenario_of({"tcp": {"preset": "windows"}}, "bad")
 
 

@@ -16,7 +16,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, Kernel, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
     RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
@@ -105,6 +105,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
             stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
+            kernel: Kernel::V6_1,
             pacing: false,
             quick_acks: 0,
             syn_retries: None,

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from mayfly.engines.guest import HZ
+from mayfly.engines.guest import HZ, KERNEL, series
 from mayfly.errors import MayflyError
-from mayfly.scenario.presets import TIMESTAMPS_BYTES
+from mayfly.scenario.presets import LINUX_6_1, LINUX_7_3, TIMESTAMPS_BYTES
 from mayfly.scenario.transport import MODULES, OwnTransport, Tcp
 
 ECN = {"off": "0", "classic": "1"}
@@ -17,9 +17,6 @@ OF_A_SOCKET = ("congestion", "pacing")
 WITH_SACK = ("sack", "linux")
 """Values of ``tcp.recovery`` with a peer that acknowledges selectively."""
 
-LARGEST_WINDOW_BYTES = 3_145_728
-"""Window that Linux advertises at most with its own settings: half of the 6 MB of tcp_rmem."""
-
 LARGEST_UNSCALED_BYTES = 65_535
 
 MOST_SYN_RETRIES = 127
@@ -28,10 +25,11 @@ CONSTANT: dict[str, Any] = {
     "initial_rto": 1.0,
     "max_rto": 120.0,
     "receive_buffer": None,
-    "receive_memory": 2 * LARGEST_WINDOW_BYTES,
+    "receive_memory": 6_291_456,
     "gro": 0.0,
     "delayed_ack": 0.04,
     "rto_rule": "linux",
+    "kernel": "linux-6.1",
     "tick": 1 / HZ,
     "quick_acks": 16,
     "fin_on_data": True,
@@ -57,6 +55,12 @@ CONSTANT: dict[str, Any] = {
     "stream_order": None,
 }
 """What the kernel does in one way only: its value of each field, None where the field does not apply."""
+
+
+def _constant() -> dict[str, Any]:
+    """The same of the test kernel that is asked for, where it is not 6.1: the newest has that of its preset."""
+    release = LINUX_6_1 if series() == KERNEL else LINUX_7_3
+    return CONSTANT | {name: value for name, value in release.items() if name in CONSTANT}
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,8 @@ def transport_of(tcp: Tcp) -> Transport:
     route = f"initcwnd {tcp.initial_window} rto_min {round(tcp.min_rto * 1e3)}ms"
     # Two segments for an acknowledgement, or one.
     route += " quickack 1" if tcp.delayed_ack == 0 else ""
-    bounded = window_bytes + tcp.mss <= LARGEST_WINDOW_BYTES
+    # A socket advertises half of its memory at most.
+    bounded = window_bytes + tcp.mss <= _constant()["receive_memory"] // 2
     sack = "1" if tcp.recovery in WITH_SACK else "0"
     sysctl = {
         # Without it a connection starts from what earlier ones to the same host left behind.
@@ -218,7 +223,8 @@ def _syn_retries(tcp: Tcp) -> int:
 
 def _other(tcp: Tcp, bounded: bool) -> list[str]:
     """Fields of which the kernel has another value, in the order of the section."""
-    kernel: dict[str, Any] = CONSTANT
+    kernel = _constant()
+    widest_bytes = kernel["receive_memory"] // 2
     if tcp.delayed_ack == 0:
         kernel = kernel | {"delayed_ack": 0.0, "quick_acks": None}
     if tcp.recovery in (*WITH_SACK, "linux-without-sack"):
@@ -227,8 +233,8 @@ def _other(tcp: Tcp, bounded: bool) -> list[str]:
     found = []
     for name in type(tcp).model_fields:
         if name == "receiver_window" and not bounded:
-            if tcp.receiver_window * tcp.mss - LARGEST_WINDOW_BYTES >= tcp.mss:
-                found.append(f"tcp.receiver_window = {tcp.receiver_window} ({LARGEST_WINDOW_BYTES // tcp.mss})")
+            if tcp.receiver_window * tcp.mss - widest_bytes >= tcp.mss:
+                found.append(f"tcp.receiver_window = {tcp.receiver_window} ({widest_bytes // tcp.mss})")
         elif name == "recovery" and tcp.recovery == "reno":
             found.append("tcp.recovery = reno (newreno)")
         elif kernel.get(name) is not None and getattr(tcp, name) != kernel[name]:

@@ -8,6 +8,42 @@ from typing import Any
 TIMESTAMPS_BYTES = 12
 """Timestamps option in every header, aligned to words (RFC 7323, appendix A)."""
 
+LINUX: dict[str, Any] = {
+    "mss": 1448,
+    "header": 40,
+    "initial_window": 10,
+    "initial_rto": "1s",
+    "min_rto": "200ms",
+    "max_rto": "120s",
+    "delayed_ack": "40ms",
+    "quick_acks": 16,
+    "recovery": "linux",
+    "tick": "4ms",
+    "timestamps": True,
+    "rto_rule": "linux",
+    "congestion": "cubic",
+    "hystart": "linux",
+    "byte_counting": True,
+    "ecn": "off",
+    "syn_retries": 6,
+    "retries": 15,
+    "restart_after_idle": True,
+}
+"""Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; 250 ticks a second, as
+Debian's kernels have. Releases differ in the rest."""
+
+LINUX_6_1: dict[str, Any] = {"kernel": "linux-6.1", "receiver_window": 2172}
+"""Debian 12. The window is that of 6 MB of ``tcp_rmem``, half of which is advertised at most."""
+
+LINUX_7_3: dict[str, Any] = {
+    "kernel": "linux-7.3",
+    "receiver_window": 11586,
+    "receive_memory": 33_554_432,
+    "linear_syn_timeouts": 4,
+}
+"""Debian's unstable and backports of November 2026 (7.3.4). The window is that of 32 MB of ``tcp_rmem``; a lost SYN is
+repeated after 1, 2, 3, 4, 5, 7, 11 s, as since Linux 6.5."""
+
 PRESETS: dict[str, dict[str, Any]] = {
     # Chen 2012, 4.4.1 used QualNet 4.5 with its defaults, which it does not list: RFC values of their time.
     "qualnet-4.5-like": {
@@ -60,30 +96,9 @@ PRESETS: dict[str, dict[str, Any]] = {
         "backoff_ends": "ack",
         "time_repeated_syn": True,
     },
-    # Linux with its defaults and Ethernet: 1500 = 20 IP + 20 TCP + 12 timestamps + 1448 bytes; the window is that of
-    # tcp_rmem's 6 MB, half of which is advertised at most; 250 ticks a second, as Debian's kernels have.
-    "linux": {
-        "mss": 1448,
-        "header": 40,
-        "receiver_window": 2172,
-        "initial_window": 10,
-        "initial_rto": "1s",
-        "min_rto": "200ms",
-        "max_rto": "120s",
-        "delayed_ack": "40ms",
-        "quick_acks": 16,
-        "recovery": "linux",
-        "tick": "4ms",
-        "timestamps": True,
-        "rto_rule": "linux",
-        "congestion": "cubic",
-        "hystart": "linux",
-        "byte_counting": True,
-        "ecn": "off",
-        "syn_retries": 6,
-        "retries": 15,
-        "restart_after_idle": True,
-    },
+    "linux": LINUX | LINUX_6_1,
+    "linux-6.1": LINUX | LINUX_6_1,
+    "linux-7.3": LINUX | LINUX_7_3,
     # QUIC with the recommended values of RFC 9000 and 9002 over Ethernet: 1500 = 20 IP + 8 UDP + 27 short header with a
     # connection ID of 8 bytes and a number of 2, and tag + 8 of a STREAM frame + 1437 bytes; 10 datagrams of 1472 are
     # the 14720 bytes of RFC 9002, 7.2. The timeout before a sample is three initial round-trip times of 333 ms. The

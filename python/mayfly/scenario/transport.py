@@ -65,7 +65,7 @@ else:
 class OwnTransport(Section):
     """TCP of the flows that name it: what differs from `[tcp]`, or all that follows from a preset of its own."""
 
-    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux", "quic"] | None = Field(
+    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux", "linux-6.1", "linux-7.3", "quic"] | None = Field(
         None, description="named settings; fields given beside it win"
     )
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
@@ -147,6 +147,12 @@ class OwnTransport(Section):
     rto_rule: Literal["rfc6298", "linux"] = Field(
         "rfc6298",
         description="timeout from samples; linux: min_rto bounds 4 RTTVAR, which follows the largest deviation",
+    )
+    kernel: Literal["linux-6.1", "linux-7.3"] = Field(
+        "linux-6.1",
+        description="release of Linux whose ends recovery = linux has, where releases differ and no other field says"
+        " so: how the receive buffer is tuned, how long acknowledgements of data behind a hole are held together, what"
+        " a sender has in its host's queue",
     )
     pacing: bool = Field(False, description="segments spaced at 2 (slow start) or 1.2 windows per RTT, as Linux does")
     quick_acks: Whole = Field(0, ge=0, le=1 << 31, description="first segments that are acknowledged at once")

@@ -530,7 +530,7 @@ impl Sender {
 pub(crate) mod tests {
     use super::*;
     use crate::tcp::settings::{
-        CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, RtoRule, StreamOrder,
+        CachedMetrics, Congestion, EcnMode, Hystart, Kernel, LossWindow, ReceiveBuffer, RtoRule, StreamOrder,
     };
 
     /// Congestion window and slow-start threshold, segments.
@@ -589,6 +589,7 @@ pub(crate) mod tests {
             stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
+            kernel: Kernel::V6_1,
             pacing: false,
             quick_acks: 0,
             syn_retries: None,

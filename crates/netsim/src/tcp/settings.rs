@@ -99,6 +99,45 @@ pub enum RtoRule {
     Linux,
 }
 
+/// Release of Linux whose TCP the ends of `recovery = linux` have, where releases differ and no other setting says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum Kernel {
+    /// Linux 6.1.
+    #[serde(rename = "linux-6.1")]
+    V6_1,
+    /// Linux 7.3.
+    #[serde(rename = "linux-7.3")]
+    V7_3,
+}
+
+impl Kernel {
+    /// Share of the round-trip time for which duplicates are held together, per cent (`tcp_comp_sack_rtt_percent`; before it
+    /// was a sysctl, `tcp_input.c` took a twentieth).
+    pub(crate) fn sack_compression_percent(self) -> u64 {
+        match self {
+            Kernel::V6_1 => 5,
+            Kernel::V7_3 => 33,
+        }
+    }
+
+    /// By how much longer that timer may take (`tcp_comp_sack_slack_ns`).
+    pub(crate) fn sack_compression_slack(self) -> Time {
+        match self {
+            Kernel::V6_1 => Time(100_000),
+            Kernel::V7_3 => Time(10_000),
+        }
+    }
+
+    /// Bytes that a sender has in the queue of its host at most (`tcp_limit_output_bytes`): in Linux 6.1 one that is not paced.
+    pub(crate) fn limit_output_bytes(self, paced: bool) -> u64 {
+        match self {
+            Kernel::V6_1 if paced => u64::MAX,
+            Kernel::V6_1 => 1 << 20,
+            Kernel::V7_3 => 4 << 20,
+        }
+    }
+}
+
 /// What ends slow start before the queue overflows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -232,6 +271,8 @@ pub struct Tcp {
     pub timestamps: bool,
     /// How the retransmission timeout is found.
     pub rto_rule: RtoRule,
+    /// Release of Linux, with `recovery` as Linux has it.
+    pub kernel: Kernel,
     /// Segments leave spaced in time, at a rate that follows from the window.
     pub pacing: bool,
     /// Segments at the start of a connection that are acknowledged at once, before acknowledgements are delayed.

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use netsim::tcp::settings::{
-    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
+    BackoffEnd, CachedMetrics, Congestion, EcnMode, Hystart, Kernel, LossWindow, ReceiveBuffer, Recovery, RecoveryExit,
     RtoRule, StreamOrder,
 };
 use netsim::{Control, FlowSpec, Network, Output, Run, Tcp};
@@ -87,6 +87,7 @@ pub fn wired(discipline: &str) -> Run {
             stream_order: StreamOrder::Incremental,
             timestamps: false,
             rto_rule: RtoRule::Rfc6298,
+            kernel: Kernel::V6_1,
             pacing: false,
             quick_acks: 0,
             syn_retries: None,

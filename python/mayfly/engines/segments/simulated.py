@@ -1,5 +1,6 @@
 """A pattern in the simulator: the same link, the same impairments, and what the sender's host sent and got."""
 
+import re
 import struct
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,8 @@ import polars as pl
 
 from mayfly.discipline_registry import parse
 from mayfly.engines.segments.traces import Trace
+from mayfly.errors import MayflyError
+from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.scenario.transport import MODULES
 from mayfly.simulate.recording import Recording
@@ -57,7 +60,7 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
     trace : Trace
         Of the kernel.
     changes : mapping, optional
-        Fields of ``[tcp]`` that win over those of the preset `linux`.
+        Fields of ``[tcp]`` that win over those of the preset of that kernel.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
     """
     pattern, link = trace.pattern, trace.link
     tcp: dict[str, Any] = {
-        "preset": "linux",
+        "preset": preset_of(trace.kernel),
         "tick": 1 / trace.hz,
         "mss": trace.mss,
         "congestion": RULES[pattern["congestion"]],
@@ -99,6 +102,39 @@ def scenario_for(trace: Trace, changes: Mapping[str, Any] | None = None) -> Scen
         "tcp": {**tcp, **(changes or {})},
     }
     return scenario_of(document, trace.id)
+
+
+def preset_of(kernel: str) -> str:
+    """The preset of a kernel: of the newest release that is not newer.
+
+    Parameters
+    ----------
+    kernel : str
+        Release, such as ``7.3.4``.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    MayflyError
+        A kernel older than all presets.
+
+    Examples
+    --------
+    >>> preset_of("6.1.192"), preset_of("6.12.8"), preset_of("7.3.4+deb13")
+    ('linux-6.1', 'linux-6.1', 'linux-7.3')
+    """
+    named = {name: _release(name.removeprefix("linux-")) for name in PRESETS if name.startswith("linux-")}
+    older = [name for name in named if named[name] <= _release(kernel)]
+    if not older:
+        raise MayflyError(f"kernel {kernel}: must be one of {', '.join(named)} or newer")
+    return max(older, key=named.__getitem__)
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", text)[:2]))
 
 
 def _impairment(rule: Mapping[str, Any]) -> dict[str, Any]:

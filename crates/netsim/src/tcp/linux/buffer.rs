@@ -1,14 +1,14 @@
 //! Receive buffer of Linux, and the window that follows from it.
 //!
-//! Principle: half of the buffer is window, the other half is for what the kernel's structures take beside the payload. Of
-//! that window a threshold is told which grows by two segments with each one that arrives, so that a sender is met with
+//! Principle: half of the buffer is window, the other half is for what the kernel's structures take next to the payload. Since
+//! Linux 6.6 it is the share that payload has of the memory of the first full segment. Of that window a threshold is told which grows by two segments with each one that arrives, so that a sender is met with
 //! room before it needs it; a window that was told is never taken back. Where the buffer is tuned it follows what the
 //! application has read in a round-trip time (dynamic right-sizing: Fisk and Feng 2001), up to a maximum.
 //!
 //! The application reads what is in order at once, so that only data above a gap takes memory for longer than an instant.
-//! Bytes are counted as segments of full size. Cost: O(1) per segment. Source: Linux 6.1, net/ipv4/tcp_input.c
-//! (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_rcv_rtt_measure`, `tcp_rcv_space_adjust`), tcp_output.c
-//! (`tcp_select_initial_window`, `__tcp_select_window`).
+//! Bytes are counted as segments of full size. Cost: O(1) per segment. Source: Linux 6.1 and 7.3,
+//! net/ipv4/tcp_input.c (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_measure_rcv_mss`, `tcp_rcv_rtt_measure`,
+//! `tcp_rcv_space_adjust`, `tcp_rcvbuf_grow`), tcp_output.c (`tcp_select_initial_window`, `__tcp_select_window`).
 //!
 //! Left out: what is above a gap is not copied into fewer, fuller packets when memory is short, and none of it is thrown
 //! away again; packets in one piece, as of most drivers without scatter and gather.
@@ -16,12 +16,17 @@
 use units::Time;
 
 use super::clock::us;
-use crate::tcp::settings::{ReceiveBuffer, Tcp};
+use crate::tcp::settings::{Kernel, ReceiveBuffer, Tcp};
 
 /// A buffer that is tuned begins with so much (`tcp_rmem[1]`), bytes.
 const FIRST_SIZE: u32 = 131_072;
 /// Largest buffer of a host with its defaults (`tcp_rmem[2]`), bytes.
-const DEFAULT_MOST: u32 = 6_291_456;
+fn most_of(kernel: Kernel) -> u32 {
+    match kernel {
+        Kernel::V6_1 => 6 << 20,
+        Kernel::V7_3 => 32 << 20,
+    }
+}
 /// `struct sk_buff` and `struct skb_shared_info` in whole cache lines, bytes.
 const PACKET: u32 = 256;
 const SHARED: u32 = 320;
@@ -47,9 +52,19 @@ fn truesize(bytes: u32) -> u32 {
     PACKET + ((bytes + LINK_HEADER).next_multiple_of(LINE) + SHARED).next_power_of_two()
 }
 
-/// Window that so much memory gives (`tcp_win_from_space` with `tcp_adv_win_scale` 1).
-fn window_of(space: i64) -> i64 {
-    space - (space >> 1)
+/// Share before a segment was seen (`TCP_DEFAULT_SCALING_RATIO`), and its scale (`TCP_RMEM_TO_WIN_SCALE`).
+const FIRST_SHARE: u32 = 128;
+const SHARE_BITS: u32 = 8;
+/// Round trip below which a buffer grows more slowly (`tcp_rcvbuf_low_rtt`), microseconds.
+const LOW_RTT_US: u64 = 1000;
+
+/// Window that so much memory gives (`tcp_win_from_space`): half of it, rounded up, in Linux 6.1 (`tcp_adv_win_scale` 1), and
+/// `share` of 256 in 7.3 (`scaling_ratio`).
+fn window_of(kernel: Kernel, share: u32, space: i64) -> i64 {
+    match kernel {
+        Kernel::V6_1 => space - (space >> 1),
+        Kernel::V7_3 => space * i64::from(share) >> SHARE_BITS,
+    }
 }
 
 /// Power of two in which a window that moves is sent.
@@ -61,6 +76,9 @@ pub(crate) fn window_scale(tcp: &Tcp) -> Option<u32> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     kind: ReceiveBuffer,
+    kernel: Kernel,
+    /// Share of memory that is window, of 256.
+    share: u32,
     /// Payload of a full segment, and the largest that a segment had (`rcv_mss`), bytes.
     mss: u32,
     seen_mss: u32,
@@ -96,10 +114,10 @@ impl Buffer {
     pub(super) fn of(tcp: &Tcp, opens: bool) -> Buffer {
         let kind = tcp.receive_buffer();
         let (size, most) = match kind {
-            ReceiveBuffer::Fixed => (tcp.receive_memory, DEFAULT_MOST),
+            ReceiveBuffer::Fixed => (tcp.receive_memory, most_of(tcp.kernel)),
             _ => (FIRST_SIZE.min(tcp.receive_memory), tcp.receive_memory),
         };
-        let full = window_of(size.into()) as u32;
+        let full = window_of(tcp.kernel, FIRST_SHARE, size.into()) as u32;
         let any = WIDEST << MOST_SCALE;
         let mut clamp = if kind == ReceiveBuffer::Fixed { full } else { any };
         let advertised = tcp.mss + tcp.reserved;
@@ -110,11 +128,15 @@ impl Buffer {
         let scale = widest.ilog2().saturating_sub(15).min(MOST_SCALE);
         clamp = clamp.min(WIDEST << scale);
         let window = match kind {
+            // Since Linux 6.7 the window is wider than the field of a SYN.
+            ReceiveBuffer::Fixed | ReceiveBuffer::Tuned if tcp.kernel == Kernel::V7_3 => space,
             ReceiveBuffer::Fixed | ReceiveBuffer::Tuned => space.min(WIDEST),
             _ => tcp.receiver_window.saturating_mul(tcp.mss),
         };
         Buffer {
             kind,
+            kernel: tcp.kernel,
+            share: FIRST_SHARE,
             mss: tcp.mss,
             seen_mss: tcp.mss.min(window / 2).clamp(88, UNKNOWN_MSS),
             segment: truesize(tcp.headers() + advertised),
@@ -140,7 +162,11 @@ impl Buffer {
 
     /// The window of a SYN, bytes.
     pub(super) fn first_window(&self) -> u32 {
-        self.window
+        if self.moves() { self.window.min(WIDEST) } else { self.window }
+    }
+
+    fn window_of(&self, space: i64) -> i64 {
+        window_of(self.kernel, self.share, space)
     }
 
     /// Whether the window follows the memory.
@@ -156,7 +182,7 @@ impl Buffer {
         self.ready = true;
         // The window of the handshake was told with the SYN acknowledged.
         self.told_at = self.told_at.max(1);
-        let (mss, full) = (self.mss, window_of(self.size.into()) as u32);
+        let (mss, full) = (self.mss, self.window_of(self.size.into()) as u32);
         self.clamp = self.clamp.min(full);
         if self.clamp > 2 * mss && self.clamp + mss > full {
             self.clamp = (2 * mss).max(full - mss);
@@ -177,8 +203,9 @@ impl Buffer {
             return;
         }
         self.echo = Some(echo);
-        if payload >= self.seen_mss {
-            let ms = stamp.saturating_sub(echo).max(1);
+        let least = u64::from(self.kernel == Kernel::V6_1);
+        let ms = stamp.saturating_sub(echo).max(least);
+        if payload >= self.seen_mss && ms > 0 {
             self.take_rtt((ms * 1000) as u32, false);
         }
     }
@@ -202,9 +229,7 @@ impl Buffer {
     /// acknowledgement, because the window opens.
     pub(super) fn on_data(&mut self, payload: u32, segments: u32, next: u32, now: Time) -> bool {
         self.allocated += segments * self.segment;
-        if payload >= self.seen_mss * segments {
-            self.seen_mss = (payload / segments).min(self.mss);
-        }
+        self.measure(payload, segments);
         if self.measured_since.is_none_or(|_| self.bytes(next) >= self.measured_to) {
             if let Some(since) = self.measured_since {
                 self.take_rtt((us(now) - since).max(1) as u32, true);
@@ -213,6 +238,21 @@ impl Buffer {
             self.measured_since = Some(us(now));
         }
         payload >= SMALL && self.grow(payload, segments)
+    }
+
+    /// The largest segment, and since Linux 6.6 the share of payload in its memory (`tcp_measure_rcv_mss`).
+    fn measure(&mut self, payload: u32, segments: u32) {
+        let each = payload / segments;
+        if each < self.seen_mss {
+            return;
+        }
+        if self.kernel == Kernel::V7_3 && each != self.seen_mss && self.moves() {
+            let memory = u64::from(segments * self.segment);
+            self.share = ((u64::from(payload) << SHARE_BITS) / memory).max(1) as u32;
+            self.clamp = self.window_of(self.size.into()) as u32;
+            self.space = self.space.min(self.clamp);
+        }
+        self.seen_mss = each.min(self.mss);
     }
 
     /// Data above a gap has come: whether there is room, which is made as far as the buffer may grow
@@ -233,6 +273,9 @@ impl Buffer {
 
     /// Data above a gap is kept; as [`Buffer::on_data`], where the sender is told of it `selectively`.
     pub(super) fn on_data_above(&mut self, payload: u32, segments: u32, selectively: bool) -> bool {
+        if self.kernel == Kernel::V7_3 {
+            self.measure(payload, segments);
+        }
         let opens = selectively && self.grow(payload, segments);
         self.allocated += segments * self.segment;
         opens
@@ -243,12 +286,12 @@ impl Buffer {
         if !self.moves() {
             return false;
         }
-        let free = window_of(i64::from(self.size) - i64::from(self.allocated));
+        let free = self.window_of(i64::from(self.size) - i64::from(self.allocated));
         let room = free.min(self.clamp.into()) - i64::from(self.threshold);
         if room <= 0 {
             return false;
         }
-        let memory = window_of((segments * self.segment).into());
+        let memory = self.window_of((segments * self.segment).into());
         let more = if memory <= i64::from(payload) { 2 * self.mss } else { self.cautious(memory >> 1, payload) };
         if more > 0 {
             self.threshold += room.min(more.max(2 * payload).into()) as u32;
@@ -258,7 +301,7 @@ impl Buffer {
 
     /// By how much it grows where a segment takes more memory than there is window for it, bytes.
     fn cautious(&self, mut memory: i64, payload: u32) -> u32 {
-        let mut window = window_of(self.most.into()) >> 1;
+        let mut window = self.window_of(self.most.into()) >> 1;
         while i64::from(self.threshold) <= window {
             if memory <= i64::from(payload) {
                 return 2 * self.seen_mss;
@@ -281,8 +324,8 @@ impl Buffer {
         if !self.moves() {
             return (self.window, false);
         }
-        let allowed = window_of(self.size.into());
-        let mut free = window_of(i64::from(self.size) - i64::from(self.allocated));
+        let allowed = self.window_of(self.size.into());
+        let mut free = self.window_of(i64::from(self.size) - i64::from(self.allocated));
         let full = allowed.min(self.clamp.into());
         let mss = i64::from(self.seen_mss).min(full);
         let unit = 1_i64 << self.scale;
@@ -345,15 +388,15 @@ impl Buffer {
         read
     }
 
-    /// The application reads all before `next`, segment by segment: whether the window could be told to be twice as
-    /// wide.
-    pub(super) fn read(&mut self, next: u32, now: Time) -> bool {
+    /// The application reads all before `next`, segment by segment, while data up to `beyond` has come: whether the window
+    /// could be told to be twice as wide.
+    pub(super) fn read(&mut self, next: u32, beyond: u32, now: Time) -> bool {
         if next <= self.read {
             return false;
         }
         while self.read < next {
             self.read += 1;
-            self.adjust(now);
+            self.adjust(next, beyond, now);
             self.allocated = self.allocated.saturating_sub(self.segment);
         }
         let left = self.left(next);
@@ -370,30 +413,56 @@ impl Buffer {
     }
 
     /// The buffer follows what was read in a round trip (`tcp_rcv_space_adjust`).
-    fn adjust(&mut self, now: Time) {
+    fn adjust(&mut self, next: u32, beyond: u32, now: Time) {
         let since = us(now) - self.since_us;
         if self.rtt_us8 == 0 || since < u64::from(self.rtt_us8 >> 3) {
             return;
         }
-        let copied = (self.read - self.read_before) * self.mss;
+        let read = self.read - self.read_before;
+        let copied = match self.kernel {
+            Kernel::V6_1 => read,
+            // Less what waits to be read.
+            Kernel::V7_3 => read.saturating_sub(next - self.read),
+        } * self.mss;
         if copied > self.space {
             if self.kind == ReceiveBuffer::Tuned {
-                // Twice what was read, for losses, and as much more as that grew, for slow start.
-                let mut window = 2 * u64::from(copied) + 16 * u64::from(self.mss);
-                window += 2 * (window * u64::from(copied - self.space) / u64::from(self.space));
-                let mut memory = self.mss + MOST_HEADERS + PACKET + SHARED;
-                while window_of(memory.into()) < self.mss.into() {
-                    memory += STEP;
-                }
-                let size = (window / u64::from(self.mss) * u64::from(memory)).min(self.most.into()) as u32;
+                let size = match self.kernel {
+                    Kernel::V6_1 => self.size_for(copied),
+                    Kernel::V7_3 => self.size_by_share(copied, beyond.saturating_sub(next) * self.mss),
+                };
                 if size > self.size {
                     self.size = size;
-                    self.clamp = window_of(size.into()) as u32;
+                    self.clamp = self.window_of(size.into()) as u32;
                 }
             }
             self.space = copied;
         }
         (self.read_before, self.since_us) = (self.read, us(now));
+    }
+
+    /// Twice what was read in a round trip, for losses, and as much more as that grew, for slow start.
+    fn size_for(&self, copied: u32) -> u32 {
+        let mut window = 2 * u64::from(copied) + 16 * u64::from(self.mss);
+        window += 2 * (window * u64::from(copied - self.space) / u64::from(self.space));
+        let mut memory = self.mss + MOST_HEADERS + PACKET + SHARED;
+        while self.window_of(memory.into()) < self.mss.into() {
+            memory += STEP;
+        }
+        (window / u64::from(self.mss) * u64::from(memory)).min(self.most.into()) as u32
+    }
+
+    /// The same since Linux 6.18 (`tcp_rcvbuf_grow`), with `above` bytes of data above a gap: in round trips below a millisecond
+    /// it grows by a share of them.
+    fn size_by_share(&self, copied: u32, above: u32) -> u32 {
+        let twice = 2 * u64::from(copied);
+        let rtt_us = u64::from(self.rtt_us8 >> 3);
+        let more = if rtt_us < LOW_RTT_US {
+            twice * rtt_us / LOW_RTT_US
+        } else {
+            2 * twice * u64::from(copied - self.space) / u64::from(self.space)
+        };
+        let window = twice + more + u64::from(above);
+        ((window << SHARE_BITS) / u64::from(self.share)).min(self.most.into()) as u32
     }
 }
 
@@ -428,7 +497,7 @@ mod tests {
     fn take(buffer: &mut Buffer, number: u32, now: Time) -> (bool, u32) {
         let opens = buffer.on_data(MSS, 1, number + 1, now);
         let window = buffer.tell(number + 1, &mut 0);
-        buffer.read(number + 1, now);
+        buffer.read(number + 1, number + 1, now);
         (opens, window)
     }
 

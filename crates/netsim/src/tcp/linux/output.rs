@@ -41,7 +41,7 @@ impl Sender {
                     break;
                 }
                 let count = quota.min(most).min(left);
-                if self.is_throttled(count, false, self.is_paced(tcp), shape, net) {
+                if self.is_throttled(count, false, tcp, shape, net) {
                     break;
                 }
                 self.send_together(count, shape, tcp, net);
@@ -210,7 +210,7 @@ impl Sender {
         payload
     }
 
-    fn is_paced(&self, tcp: &Tcp) -> bool {
+    pub(super) fn is_paced(&self, tcp: &Tcp) -> bool {
         tcp.is_paced() || self.controller.has_model()
     }
 
@@ -284,7 +284,7 @@ impl Sender {
                 // What is lost of a buffer is all of it: what is not was split from it.
                 let room = (self.cwnd - self.in_flight()).min(most);
                 let end = self.queue.buffer_end(seq, self.nxt).min(seq + room);
-                if self.is_throttled(end - seq, true, self.is_paced(tcp), shape, net) {
+                if self.is_throttled(end - seq, true, tcp, shape, net) {
                     break;
                 }
                 self.retransmit(seq, end, shape, tcp, net);
@@ -331,7 +331,7 @@ impl Sender {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
                     let count = self.quota().max(1).min(self.together()).min(self.left_of_write(shape.last));
-                    if !self.is_throttled(count, false, self.is_paced(tcp), shape, net) {
+                    if !self.is_throttled(count, false, tcp, shape, net) {
                         self.send_together(count, shape, tcp, net);
                         self.note_sent(before, false, false, shape, tcp, net);
                         self.tlp_high_seq = Some(self.nxt);

@@ -4,8 +4,8 @@
 //! The first acknowledgements are quick, one per segment; then two segments are acknowledged together, or one after 40 ms.
 //! A segment with PSH, or a short one, is acknowledged when it is read, since it is likely to end what its sender had to
 //! say; and each segment that widens the window (`buffer.rs`) is acknowledged at once. While data waits for a hole to be
-//! filled three acknowledgements leave at once, and then one for all that comes within a twentieth of the round-trip time,
-//! at most a millisecond. Source: Linux, tcp_input.c (`__tcp_ack_snd_check`, `tcp_event_data_recv`), tcp.c
+//! filled three acknowledgements leave at once, and then one for all that comes within a share of the round-trip time
+//! (a twentieth in Linux 6.1, a third in 7.3), at most a millisecond. Source: Linux, tcp_input.c (`__tcp_ack_snd_check`, `tcp_event_data_recv`), tcp.c
 //! (`tcp_cleanup_rbuf`) and tcp_timer.c.
 //!
 //! With `tcp.gro` segments that arrive within that time are handed on as one, as by generic receive offload (`gro.rs`). The
@@ -36,9 +36,8 @@ pub(super) const QUICK_AFTER_MARK: u32 = 2;
 /// Duplicates that leave at once before they are held together, and how many are held at most (`tcp_comp_sack_nr`).
 const AT_ONCE: u32 = 3;
 const HELD_TOGETHER: u32 = 44;
-/// How long they are held (`tcp_comp_sack_delay_ns`), and by how much longer a timer may take (`tcp_comp_sack_slack_ns`).
+/// How long they are held at most (`tcp_comp_sack_delay_ns`).
 const HELD: Time = Time(1_000_000);
-const HELD_SLACK: Time = Time(100_000);
 /// Blocks beyond which what is held leaves (`TCP_SACK_BLOCKS_EXPECTED`).
 const BLOCKS_EXPECTED: usize = 2;
 
@@ -336,7 +335,7 @@ impl Receiver {
             self.on_progress(before, shape, tcp, net);
         }
         if tcp.fin && self.next > shape.fin() {
-            self.buffer.read(self.next, net.now);
+            self.buffer.read(self.next, self.beyond, net.now);
             if self.control != Control::Fin {
                 for _ in 0..tcp.close_acks {
                     self.acknowledge(shape, tcp, net);
@@ -357,7 +356,7 @@ impl Receiver {
 
     /// The application reads what is in order (`tcp_cleanup_rbuf`).
     fn read(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
-        let wider = self.buffer.read(self.next, net.now);
+        let wider = self.buffer.read(self.next, self.beyond, net.now);
         let ended = self.pushed && self.buffer.is_read();
         if self.due && (self.next > self.acknowledged + 1 || ended) || wider {
             self.acknowledge(shape, tcp, net);
@@ -528,8 +527,8 @@ impl Receiver {
         if self.deadlines.held == Time::NEVER {
             let known = u64::from(self.buffer.rtt_us8());
             let rtt_us8 = self.handshake_us.map_or(known, |us| known.min(8 * u64::from(us)));
-            let wait = Time(rtt_us8 * 125 / 20).min(HELD);
-            self.deadlines.held = net.now + wait + HELD_SLACK;
+            let wait = Time(rtt_us8 * 125 * tcp.kernel.sack_compression_percent() / 100).min(HELD);
+            self.deadlines.held = net.now + wait + tcp.kernel.sack_compression_slack();
             self.schedule(shape, net);
         }
     }

@@ -7,12 +7,11 @@ use super::burst::PACING_SHIFT;
 use super::sender::Sender;
 use crate::event::Kind;
 use crate::tcp::Shape;
+use crate::tcp::settings::Tcp;
 use crate::wire::net::Net;
 
 /// Memory that a buffer takes beside its data, bytes.
 const OVERHEAD: u32 = 1280;
-/// Bytes at most of a sender that is not paced (`tcp_limit_output_bytes`).
-const MOST: u64 = 1 << 20;
 
 impl Sender {
     /// A buffer with `bytes` has gone to the access link.
@@ -28,20 +27,14 @@ impl Sender {
     /// Whether a buffer of `segments` must wait, because enough of this sender is in the host's queue; then the timer will ask
     /// for it when a buffer has left (`tcp_small_queue_check`). Buffers sent again may be twice as many.
     #[inline]
-    pub(super) fn is_throttled(
-        &mut self,
-        segments: u32,
-        again: bool,
-        paced: bool,
-        shape: &Shape,
-        net: &mut Net,
-    ) -> bool {
+    pub(super) fn is_throttled(&mut self, segments: u32, again: bool, tcp: &Tcp, shape: &Shape, net: &mut Net) -> bool {
         if self.host.memory == 0 {
             return false;
         }
         self.host.drain(net.now);
+        let most = tcp.kernel.limit_output_bytes(self.is_paced(tcp));
         let memory = 2 * u64::from(segments * self.mss + OVERHEAD);
-        let limit = memory.max(self.pacing_rate >> PACING_SHIFT).min(if paced { u64::MAX } else { MOST });
+        let limit = memory.max(self.pacing_rate >> PACING_SHIFT).min(most);
         if self.host.memory < limit << u32::from(again) || self.queue.buffer_end(self.una, self.nxt) >= self.nxt {
             return false;
         }

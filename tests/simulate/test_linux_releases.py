@@ -1,0 +1,58 @@
+"""Releases of Linux whose TCP `tcp.recovery = linux` has: what differs between them."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mayfly._native", reason="the compiled module is not built")
+
+from mayfly.engines.segments import traces
+from mayfly.engines.segments.simulated import simulated
+from mayfly.scenario.presets import PRESETS
+from mayfly.scenario.transport import Tcp
+
+SECOND = 1_000_000_000
+MSS = 1448
+
+
+def events(impairments, preset, size=3000 * MSS, delay_s=0.0025, rate_bps=100_000_000, limit_s=60.0):
+    """What the sender's host sends and gets."""
+    pattern = {
+        "id": "cubic/sack+timestamps/single/1", "clause": "single", "congestion": "cubic", "impairments": impairments,
+        "sack": True, "timestamps": True, "ecn": False, "tuned": True, "limit_s": limit_s,
+    }  # fmt: skip
+    link = {"rate_bps": rate_bps, "delay_s": delay_s, "mtu": 1500}
+    trace = traces.Trace(pattern, link, "6.1", 250, MSS, size, True, (), ())
+    return simulated(trace, {"preset": preset})
+
+
+def test_acknowledgements_behind_a_hole_are_held_for_a_share_of_the_round_trip():
+    """5 ms and a segment each 0.12 ms: Linux 7.2.7 sends one per 1.1 ms, with the values of 6.1 one per 0.45 ms."""
+    lost = [{"segment": 600, "transmission": 1, "do": "drop"}]
+
+    def spacing_ms(preset):
+        times = [one.time_ns for one in events(lost, preset) if not one.sent and one.what[0] == 599 * MSS]
+        assert len(times) > 6
+        return float(np.median(np.diff(times[5:]))) / 1e6
+
+    # A twentieth and 0.1 ms; a third, 1 ms at most, and 0.01 ms: each up to the next segment.
+    assert 0.35 <= spacing_ms("linux-6.1") <= 0.35 + 0.13
+    assert 1.01 <= spacing_ms("linux-7.3") <= 1.01 + 0.13
+
+
+@pytest.mark.parametrize(("preset", "after_s"), [("linux-6.1", [1, 3, 7, 15]), ("linux-7.3", [1, 2, 3, 4, 5, 7, 11])])
+def test_a_lost_syn_is_sent_again_as_the_release_does(preset, after_s):
+    """Linux 6.1, and 7.2.7 as since 6.5: measured."""
+    outage = [{"from": "0s", "to": f"{after_s[-1] - 0.5}s", "do": "drop"}]
+    tcp = Tcp(preset=preset)
+    assert (tcp.kernel, tcp.linear_syn_timeouts) == (preset, 4 if len(after_s) > 4 else 0)
+    found = events(outage, preset, size=MSS)
+    first = min(one.time_ns for one in found if one.sent and one.what[1] > 0)
+    # The data leaves a round trip after the last SYN; timers are up to a 32nd late (jiffies of 4 ms, wheel of timers).
+    assert after_s[-1] <= first / SECOND <= after_s[-1] * (1 + 1 / 32) + 0.1
+
+
+def test_linux_is_a_release_that_is_named():
+    assert PRESETS["linux"] == PRESETS["linux-6.1"] != PRESETS["linux-7.3"]
+    assert PRESETS["linux-7.3"]["receive_memory"] == 32 << 20
+    for name in ("linux-6.1", "linux-7.3"):
+        assert 2 * PRESETS[name]["receiver_window"] * MSS <= Tcp(preset=name).receive_memory
