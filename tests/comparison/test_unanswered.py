@@ -5,7 +5,8 @@ import struct
 import pytest
 from invocation import mayfly_here
 
-from mayfly.comparison.unanswered import KIND
+from mayfly.comparison.unanswered import KIND, transport_note
+from mayfly.scenario.presets import PRESETS
 from mayfly.workload.udp_share import UdpShare, udp_share
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
@@ -78,6 +79,20 @@ def test_a_transport_that_is_set_is_said_to_be_of_tcp_alone(tmp_path):
     note = "tcp.preset = quic is the transport of the TCP transfers of the capture"
     assert any(note in one for one in mayfly_here(*command, "--set", "tcp.preset=quic", "--json").document["notes"])
     assert not any(note in one for one in mayfly_here(*command, "--json").document["notes"])
+
+
+def test_every_way_to_quic_is_said_to_be_of_tcp_alone():
+    for preset, fields in PRESETS.items():
+        for changed in ({"tcp.preset": preset}, {"tcp": {"preset": preset}}):
+            said = transport_note(changed)
+            if fields.get("recovery") == "quic":
+                assert said is not None and said.startswith(f"tcp.preset = {preset} is the transport of the TCP")
+            else:
+                assert said is None
+    own = transport_note({"tcp.preset": "linux", "tcp.recovery": "quic"})
+    assert own is not None and own.startswith("tcp.recovery = quic is the transport")
+    assert transport_note({"tcp.preset": "quic", "tcp.recovery": "sack"}) is None
+    assert transport_note({"tcp.mss": 1000}) is None
 
 
 @pytest.mark.parametrize("initial", [True, False])

@@ -34,10 +34,11 @@ def test_an_unknown_preset_is_refused_with_those_there_are():
         scenario_of({"tcp": {"preset": "windows"}}, "bad")
 
 
-def test_a_full_packet_has_1500_bytes_under_each_preset():
+def test_a_full_packet_has_1500_bytes_but_under_stacks_of_quic_that_begin_with_less():
+    less = {"aioquic": 1228, "ngtcp2": 1228, "quic-go": 1308}
     for name in PRESETS:
         tcp = scenario_of({"tcp": {"preset": name}}, name).tcp
-        assert tcp.mss + tcp.headers_bytes == 1500
+        assert tcp.mss + tcp.headers_bytes == less.get(name, 1500)
 
 
 def _permanent(tcp: dict, loss: float = 0.0) -> pl.DataFrame:

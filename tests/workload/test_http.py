@@ -143,6 +143,7 @@ def test_http_3_needs_quic():
     given = {"duration": "9s", "workload": {"http": [{"version": "3", "sessions": 1}]}}
     with pytest.raises(MayflyError, match=r"^x: workload.http.version = '3': must have tcp.recovery = quic, as preset"):
         scenario_of(given, "x")
-    own = {"transports": {"fast": {"preset": "quic"}}}
     given["workload"]["http"][0]["transport"] = "fast"
-    assert scenario_of({**given, **own}, "x").workload.http[0].version == "3"
+    for preset in ("quic", "aioquic", "ngtcp2", "quic-go"):
+        own = {"transports": {"fast": {"preset": preset}}}
+        assert scenario_of({**given, **own}, "x").workload.http[0].version == "3"

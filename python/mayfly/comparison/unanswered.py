@@ -8,6 +8,7 @@ slows down as TCP does. Verdicts that rest on it are withheld by the rule itself
 from collections.abc import Mapping
 from typing import Any
 
+from mayfly.scenario.presets import filled_in
 from mayfly.workload.udp_share import UdpShare
 
 SOME = 0.1
@@ -55,12 +56,13 @@ the capture stay as captured
     >>> transport_note({"tcp.preset": "linux"})
     """
     tcp = changed.get("tcp")
-    preset = tcp.get("preset") if isinstance(tcp, Mapping) else changed.get("tcp.preset")
-    if preset != "quic":
+    given = tcp if isinstance(tcp, Mapping) else {name: changed.get(f"tcp.{name}") for name in ("preset", "recovery")}
+    if filled_in({name: value for name, value in given.items() if value is not None}).get("recovery") != "quic":
         return None
+    by = "recovery = quic" if given.get("recovery") is not None else f"preset = {given.get('preset')}"
     return (
-        "tcp.preset = quic is the transport of the TCP transfers of the capture, which are replayed by it; UDP and "
-        "QUIC of the capture stay as captured"
+        f"tcp.{by} is the transport of the TCP transfers of the capture, which are replayed by it; UDP and QUIC of the "
+        "capture stay as captured"
     )
 
 

@@ -44,6 +44,71 @@ LINUX_7_3: dict[str, Any] = {
 """Debian's unstable and backports of November 2026 (7.3.4). The window is that of 32 MB of ``tcp_rmem``; a lost SYN is
 repeated after 1, 2, 3, 4, 5, 7, 11 s, as since Linux 6.5."""
 
+QUIC: dict[str, Any] = {
+    "header": 63,
+    "min_rto": "1ms",
+    "tick": "1ms",
+    "delayed_ack": "25ms",
+    "fin": False,
+    "recovery": "quic",
+    "hystart": "rfc9406",
+    "byte_counting": True,
+    "pacing": True,
+    "ack_every": 2,
+    "handshake_bytes": 3000,
+    "early_data": False,
+    "stream_order": "incremental",
+}
+"""What the presets of QUIC share. The header is 20 IP + 8 UDP + 27 short header with a connection ID of 8 bytes, a
+number of 2 and a tag of 16 + 8 of a STREAM frame. 1 ms is kGranularity (RFC 9002, 6.1.2), 25 ms the default of
+max_ack_delay (RFC 9000, 18.2), an acknowledgement for two packets RFC 9000, 13.2.2. HyStart++ is in no RFC of QUIC, but
+in its stacks.
+
+The preset `quic` has the recommended values over Ethernet: 10 datagrams of 1472 bytes are the 14720 of RFC 9002, 7.2;
+the timeout before a sample is three initial round trips of 333 ms (6.2.2); the credit of a connection is that of
+quic-go, 15 MB. The presets of stacks have the values of their sources; docs/mechanisms.md, "QUIC stacks", names file
+and line of each, and what of them the simulator does not have. Their datagrams have the size of the first flight."""
+
+AIOQUIC: dict[str, Any] = {
+    "mss": 1165,
+    "initial_window": 10,
+    "receiver_window": 1 << 20,
+    "initial_rto": "200ms",
+    "max_rto": "600s",
+    "delayed_ack": "1ms",
+    "ack_every": 1000,
+    "congestion": "aimd",
+    "ecn": "off",
+}
+"""aioquic 1.7.2: datagrams of 1200 bytes, two initial round trips of 100 ms, acknowledgements by a timer of 1 ms alone,
+Reno. Its credit doubles whenever half of it is used, and its timeout without end: both are the largest that a scenario
+may have."""
+
+NGTCP2: dict[str, Any] = {
+    "mss": 1165,
+    "initial_window": 10,
+    "receiver_window": 21601,
+    "initial_rto": "999ms",
+    "max_rto": "600s",
+    "congestion": "cubic",
+    "ecn": "classic",
+}
+"""ngtcp2 1.24.0: 10 datagrams of 1200 bytes, which is less than 14720, and three initial round trips of 333 ms. The
+credit is an application's choice, here the 24 MiB of the example client."""
+
+QUIC_GO: dict[str, Any] = {
+    "mss": 1253,
+    "header": 55,
+    "initial_window": 32,
+    "receiver_window": 12552,
+    "initial_rto": "200ms",
+    "max_rto": "60s",
+    "congestion": "aimd",
+    "ecn": "classic",
+}
+"""quic-go 0.65.0: 32 datagrams of 1280 bytes, without a connection ID towards a client, two initial round trips of 100
+ms, Reno, up to 15 MiB of credit."""
+
 PRESETS: dict[str, dict[str, Any]] = {
     # Chen 2012, 4.4.1 used QualNet 4.5 with its defaults, which it does not list: RFC values of their time.
     "qualnet-4.5-like": {
@@ -99,32 +164,19 @@ PRESETS: dict[str, dict[str, Any]] = {
     "linux": LINUX | LINUX_6_1,
     "linux-6.1": LINUX | LINUX_6_1,
     "linux-7.3": LINUX | LINUX_7_3,
-    # QUIC with the recommended values of RFC 9000 and 9002 over Ethernet: 1500 = 20 IP + 8 UDP + 27 short header with a
-    # connection ID of 8 bytes and a number of 2, and tag + 8 of a STREAM frame + 1437 bytes; 10 datagrams of 1472 are
-    # the 14720 bytes of RFC 9002, 7.2. The timeout before a sample is three initial round-trip times of 333 ms. The
-    # credit of a connection is that of quic-go, 15 MB. HyStart++ is in no RFC of QUIC, but in its stacks.
-    "quic": {
+    "quic": QUIC
+    | {
         "mss": 1437,
-        "header": 63,
-        "receiver_window": 10944,
         "initial_window": 10,
+        "receiver_window": 10944,
         "initial_rto": "999ms",
-        "min_rto": "1ms",
         "max_rto": "60s",
-        "tick": "1ms",
-        "delayed_ack": "25ms",
-        "fin": False,
-        "recovery": "quic",
         "congestion": "cubic",
-        "hystart": "rfc9406",
-        "byte_counting": True,
-        "pacing": True,
         "ecn": "off",
-        "ack_every": 2,
-        "handshake_bytes": 3000,
-        "early_data": False,
-        "stream_order": "incremental",
     },
+    "aioquic": QUIC | AIOQUIC,
+    "ngtcp2": QUIC | NGTCP2,
+    "quic-go": QUIC | QUIC_GO,
 }
 """Fields of the section ``[tcp]`` by name of the preset."""
 

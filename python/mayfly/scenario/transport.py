@@ -52,10 +52,12 @@ HYSTART: tuple[str, ...] = _words("Hystart")
 
 
 if TYPE_CHECKING:
+    Preset = str
     Rule = str
     Ecn = str
     HyStart = str
 else:
+    Preset = Literal[tuple(presets.PRESETS)]
     # One of words that only the native module knows.
     Rule = Literal[RULES]
     Ecn = Literal[ECN]
@@ -65,9 +67,7 @@ else:
 class OwnTransport(Section):
     """TCP of the flows that name it: what differs from `[tcp]`, or all that follows from a preset of its own."""
 
-    preset: Literal["qualnet-4.5-like", "ns2", "ns-3.37", "linux", "linux-6.1", "linux-7.3", "quic"] | None = Field(
-        None, description="named settings; fields given beside it win"
-    )
+    preset: Preset | None = Field(None, description="named settings; fields given beside it win")
     mss: Whole = Field(1460, ge=1, le=65_000, description="payload of a full segment, bytes")
     header: Whole = Field(40, ge=1, le=500, description="headers of every segment, bytes")
     initial_window: Whole = Field(3, ge=1, le=1000, description="segments after the handshake")
