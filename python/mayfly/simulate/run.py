@@ -16,12 +16,11 @@ from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse_list
 from mayfly.errors import MayflyError
 from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
-from mayfly.metrics.totals import derived
+from mayfly.metrics.totals import derived, derived_of_cell
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.facts import facts_of, with_calls
 from mayfly.simulate.isolated import PathsAlone
-from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
@@ -370,7 +369,7 @@ def run_one(
     unprobed = settings | probes.Probing().settings
     alone_s = (paths or PathsAlone()).response(net, unprobed, records, full_packet, replication, numbers)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
-    counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
+    counters |= _derived(counters, records, settings) | ({} if air is None else derived_of_cell(air))
     # Probes have no group, and are counted in none.
     classes = columns.class_counts(columns.group_classes(probed)[0], told["classes"])[
         : len(columns.group_classes(flows)[0])
