@@ -218,7 +218,7 @@ def _header(dotted: str, kind: object) -> str:
 def _section_of(field: FieldInfo) -> type[BaseModel] | None:
     """Find the model of a section, or of each entry of a list of sections."""
     candidates = [field.annotation, *typing.get_args(field.annotation)]
-    return next((c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)), None)
+    return next((found for kind in candidates if (found := fields.section_of(kind)) is not None), None)
 
 
 def _is_row(field: FieldInfo) -> bool:

@@ -1,9 +1,11 @@
 """Types of scenario fields: how a user writes each, and what is refused."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator
 
 from mayfly import discipline_registry
 from mayfly.errors import MayflyError
@@ -88,3 +90,42 @@ class Section(BaseModel):
         populate_by_name=True,
         serialize_by_alias=True,
     )
+
+
+@dataclass(frozen=True)
+class Later:
+    """A section whose module is imported where a scenario has one, or its fields are asked for.
+
+    The sections that few scenarios have take longer to import and to build than a short run takes.
+
+    Parameters
+    ----------
+    module, name : str
+        Where the class is, and its name.
+    """
+
+    module: str
+    name: str
+
+    @property
+    def model(self) -> type[Section]:
+        """The class."""
+        found: type[Section] = getattr(import_module(self.module), self.name)
+        return found
+
+    def __call__(self, value: object) -> Section:
+        """Check a table as the section; what is refused has its place in the table."""
+        return self.model.model_validate(value)
+
+    @property
+    def field(self) -> Any:
+        """The type of a field that holds such a section."""
+        return Annotated[Any, PlainValidator(self)]
+
+
+def section_of(kind: Any) -> type[BaseModel] | None:
+    """The section that a type of fields stands for, imported if it is a :class:`Later`; None for any other type."""
+    for validator in getattr(kind, "__metadata__", ()):
+        if isinstance(found := getattr(validator, "func", None), Later):
+            return found.model
+    return kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None

@@ -99,8 +99,12 @@ def taken_bytes() -> int:
 
 
 def _taken_bytes(process: str) -> int:
-    with open(f"/proc/{process}/statm", encoding="ascii") as statm:
-        _, resident, shared, *_ = statm.read().split()
+    # Asked fifty times a second: as few calls of the system as it takes.
+    statm = os.open(f"/proc/{process}/statm", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _, resident, shared, *_ = os.read(statm, 256).split()
+    finally:
+        os.close(statm)
     return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 

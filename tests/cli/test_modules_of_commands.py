@@ -72,7 +72,7 @@ COMMANDS = {
     "profile OFFICE --connections --out OUT --json": LISTED,
     "profile OFFICE --out OUT --json": LISTED | {"numpy"},
     "profile OFFICE --internal 10.10.0.0/24 --bin 5s --bootstrap 0 --out OUT --json": LISTED | {"numpy"},
-    "profile OFFICE --out OUT": LISTED | {"numpy", "rich"},
+    "profile OFFICE --out OUT": LISTED | {"numpy"},
     "profile OFFICE --bootstrap 0 --trains --out OUT --json": FRAMES | {"numpy"},
 }
 """Libraries by command; of every other command by what it does."""

@@ -153,6 +153,8 @@ def of_type(annotation: Any, metadata: list[Any]) -> SearchStrategy[Any]:
         return known
     origin = get_origin(annotation)
     if hasattr(annotation, "__metadata__"):
+        if (model := fields.section_of(annotation)) is not None:
+            return section(model)
         return of_type(annotation.__origin__, [*annotation.__metadata__, *metadata])
     if origin in (Union, types.UnionType):
         return st.one_of([of_type(one, metadata) for one in get_args(annotation) if one is not type(None)])

@@ -188,7 +188,7 @@ def annotations(model=Scenario, prefix=""):
             continue
         if get_origin(kind) in (Union, UnionType):
             (kind,) = (part for part in get_args(kind) if part is not type(None))
-        found[prefix + name] = kind
+        found[prefix + name] = fields.section_of(kind) or kind
     return found
 
 

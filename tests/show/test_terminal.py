@@ -3,10 +3,15 @@
 import io
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from rich.console import Console
-from rich.table import Table
+from sections import text_of
 
 from mayfly.comparison.overview import overview_table
+from mayfly.show import plain
+from mayfly.show.table import Cell, Table
+from mayfly.show.terminal import drawn
 from mayfly.text.readable import (
     bytes_text,
     count_text,
@@ -48,12 +53,6 @@ def row(label="efd", short_s=0.0907, long_s=3.758, unfinished=11):
         "cpu_s": 0.2,
         "packet_hops": 3,
     }
-
-
-def text_of(table, width):
-    stream = io.StringIO()
-    Console(file=stream, width=width, color_system=None).print(table)
-    return stream.getvalue()
 
 
 ROWS = [row("fifo", 0.39, 3.519), row("efd(threshold=40, high=las)"), row("[red]las", 2e-5, None, 0)]
@@ -144,7 +143,7 @@ def test_no_width_breaks_the_table_of_many(width):
 def test_best_and_worst_are_coloured_on_a_terminal_only():
     def written(**settings):
         stream = io.StringIO()
-        Console(file=stream, width=100, **settings).print(overview_table({"disciplines": many()}))
+        Console(file=stream, width=100, **settings).print(drawn(overview_table({"disciplines": many()})))
         return stream.getvalue()
 
     colours = {"force_terminal": True, "color_system": "standard"}
@@ -183,3 +182,32 @@ def test_a_run_before_there_were_families_and_memory_still_has_a_table():
 )
 def test_numbers_read_at_a_glance(text, expected):
     assert text == expected
+
+
+LETTERS = st.text("ab 3%–µ漢\u0301", max_size=8)
+NAMES_OF_ROWS = st.text("abc(=)", min_size=1, max_size=30)
+
+
+@st.composite
+def tables(draw):
+    names = draw(st.integers(1, 2))
+    count = names + draw(st.integers(1, 4))
+    heads = draw(st.lists(st.sampled_from(["link use", "un-\nfinished", "p95"]), min_size=count, max_size=count))
+    cell = st.one_of(LETTERS, st.builds(Cell, LETTERS, st.sampled_from([None, True, False]), LETTERS))
+    row = st.tuples(*[NAMES_OF_ROWS] * names, *[cell] * (count - names))
+    body = draw(st.lists(st.one_of(NAMES_OF_ROWS, row), min_size=1, max_size=4))
+    widest = draw(st.sampled_from([None, 0, 10]))
+    return Table(draw(LETTERS), tuple(heads), tuple(body), names=names, widest=widest, padded=draw(st.booleans()))
+
+
+@given(tables(), st.integers(10, 120))
+@example(overview_table({"disciplines": ROWS}), 100)
+@example(overview_table({"disciplines": many()}), 140)
+def test_a_table_drawn_without_the_library_is_the_same(table, width):
+    found = plain.drawn(table, width)
+    assert found is None or found == text_of(table, width)
+
+
+def test_the_tables_of_a_comparison_take_no_library():
+    for rows in (ROWS, many()):
+        assert plain.drawn(overview_table({"disciplines": rows}), 140) is not None

@@ -36,6 +36,9 @@ pub fn resampled_log_ratios(
     let Some(count) = u32::try_from(pairs.len()).ok().filter(|&count| count > 0 && draws > 0) else {
         return Vec::new();
     };
+    if statistic == Statistic::Median && pairs.len() <= MOST_COUNTED * draws {
+        return medians_by_counts(pairs, count, resamples, draws, stream);
+    }
     let (mut above, mut below) = (Vec::with_capacity(draws), Vec::with_capacity(draws));
     let draw = |_| {
         above.clear();
@@ -48,6 +51,61 @@ pub fn resampled_log_ratios(
         libm::log(statistic.of(&mut above) / statistic.of(&mut below))
     };
     (0..resamples).map(draw).collect()
+}
+
+/// Pairs per draw up to which the values of a resample are counted, as each resample goes through all counts.
+const MOST_COUNTED: usize = 4;
+
+/// The same of medians: how often each value was drawn is counted in the order of the values, which takes a quarter of
+/// the time of a selection among the values drawn.
+fn medians_by_counts(
+    pairs: &[(f64, f64)],
+    count: u32,
+    resamples: usize,
+    draws: usize,
+    stream: &mut NumpyStream,
+) -> Vec<f64> {
+    let (above, above_ranks) = ranked(pairs.iter().map(|pair| pair.0));
+    let (below, below_ranks) = ranked(pairs.iter().map(|pair| pair.1));
+    let ranks: Vec<(usize, usize)> = above_ranks.into_iter().zip(below_ranks).collect();
+    let (mut of_above, mut of_below) = (vec![0; ranks.len()], vec![0; ranks.len()]);
+    let draw = |_| {
+        of_above.fill(0);
+        of_below.fill(0);
+        for _ in 0..draws {
+            let (one, other) = ranks[stream.below(count) as usize];
+            of_above[one] += 1;
+            of_below[other] += 1;
+        }
+        libm::log(counted_median(&above, &of_above, draws) / counted_median(&below, &of_below, draws))
+    };
+    (0..resamples).map(draw).collect()
+}
+
+/// The values in ascending order, and the place of each there.
+fn ranked(values: impl Iterator<Item = f64>) -> (Vec<f64>, Vec<usize>) {
+    let mut order: Vec<(f64, usize)> = values.enumerate().map(|(at, value)| (value, at)).collect();
+    order.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let mut ranks = vec![0; order.len()];
+    for (rank, &(_, at)) in order.iter().enumerate() {
+        ranks[at] = rank;
+    }
+    (order.into_iter().map(|(value, _)| value).collect(), ranks)
+}
+
+/// The median of `draws` values, 1 or more, of which each of the ascending `values` is there so many times.
+fn counted_median(values: &[f64], counts: &[usize], draws: usize) -> f64 {
+    let (mut seen, mut low) = (0, None);
+    for (&value, &count) in values.iter().zip(counts) {
+        seen += count;
+        if low.is_none() && seen > (draws - 1) / 2 {
+            low = Some(value);
+        }
+        if let Some(low) = low.filter(|_| seen > draws / 2) {
+            return if draws.is_multiple_of(2) { (low + value) / 2.0 } else { value };
+        }
+    }
+    unreachable!("the counts are those of {draws} draws")
 }
 
 #[cfg(test)]
@@ -67,5 +125,23 @@ mod tests {
         let found = resampled_log_ratios(&[(2.0, 1.0); 12], Statistic::Median, 30, 12, &mut NumpyStream::of(1));
         assert_eq!(found, [libm::log(2.0); 30]);
         assert!(resampled_log_ratios(&[], Statistic::Mean, 30, 12, &mut NumpyStream::of(1)).is_empty());
+    }
+
+    #[test]
+    fn medians_by_counts_are_those_of_a_selection() {
+        for (pairs, draws) in [(1_u32, 1), (2, 2), (7, 7), (12, 12), (501, 500), (900, 450)] {
+            let value = |at: u32| f64::from(at * 7919 % 31 + 1);
+            let given: Vec<(f64, f64)> = (0..pairs).map(|at| (value(at), value(at + 5))).collect();
+            let mut stream = NumpyStream::of(3);
+            let selected: Vec<f64> = (0..50)
+                .map(|_| {
+                    let drawn: Vec<_> = (0..draws).map(|_| given[stream.below(pairs) as usize]).collect();
+                    let (mut above, mut below): (Vec<f64>, Vec<f64>) = drawn.into_iter().unzip();
+                    libm::log(Statistic::Median.of(&mut above) / Statistic::Median.of(&mut below))
+                })
+                .collect();
+            let found = resampled_log_ratios(&given, Statistic::Median, 50, draws, &mut NumpyStream::of(3));
+            assert_eq!(found, selected, "{pairs} pairs");
+        }
     }
 }

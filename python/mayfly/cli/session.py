@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly.cli.process import ignore_signals
 from mayfly.limits import limits
+from mayfly.show import plain
+from mayfly.show.table import Table
 from mayfly.text.readable import harmless
 
 if TYPE_CHECKING:
@@ -200,7 +202,9 @@ class Session:
 
     @property
     def width(self) -> int:
-        """Columns of the terminal; of a file or a pipe those that rich takes it to have."""
+        """Columns of the terminal; of a file or a pipe those of the terminal that the process has elsewhere, or 80."""
+        if plain.is_plain():
+            return plain.width()
         from rich.console import Console
 
         return Console().width
@@ -213,14 +217,16 @@ class Session:
         what : object
             Text, a table, or something rich can draw.
         """
-        from mayfly.show.table import Table
-        from mayfly.show.terminal import PlainConsole
+        if plain.is_plain():
+            whole = plain.drawn(what, self.width) if isinstance(what, Table) else None
+            if whole is not None or isinstance(what, str):
+                print(harmless(str(what).expandtabs() if whole is None else whole[:-1]), flush=True)
+                return
+        from mayfly.show.terminal import PlainConsole, drawn
 
         if isinstance(what, Table):
-            from mayfly.show.terminal import drawn
-
             what = drawn(what)
-        console = PlainConsole(highlight=False)
+        console = PlainConsole(highlight=False, emoji=False)
         if isinstance(what, str) and sys.stdout.isatty():
             # Words stay whole, long paths among them.
             fit = textwrap.TextWrapper(console.width, break_long_words=False, break_on_hyphens=False)

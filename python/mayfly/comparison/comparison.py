@@ -399,7 +399,12 @@ class Rows:
         self._lock = Lock()
 
     def add(self, own: list[RunResult]) -> None:
-        """Makes the row of a discipline of all its runs; from any thread."""
+        """Makes the row of a discipline of all its runs; from any thread.
+
+        Where runs stop with their last flow, the longest tells when all end: :meth:`all` makes all rows then.
+        """
+        if self._scenario.stop_when_idle:
+            return
         from mayfly.comparison.run_set import Workload
 
         with self._lock:
@@ -413,7 +418,6 @@ class Rows:
         for run in runs:
             of_each.setdefault(run.discipline.label, []).append(run)
         work.rule = self._rule
-        # Where runs stop with their last flow, the longest tells when all end.
         made = self._made if self._work is not None and self._work.span == work.span else {}
         missing = [label for label in of_each if label not in made]
         with ThreadPoolExecutor(os.cpu_count()) as pool:

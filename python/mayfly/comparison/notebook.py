@@ -86,10 +86,9 @@ def shown(summary: Mapping[str, Any]) -> list[Any]:
     list
         Text, SVG and a table, in the order of a notebook.
     """
+    from mayfly.show.terminal import drawn
+
     first, _ = leading_sentences(summary)
     recommended = [(summary.get("recommendation") or {}).get("sentence", "")]
-    return [
-        part
-        for part in (*recommended, plot(summary), overview_table(summary, means=not think_times(summary)), *first)
-        if part
-    ]
+    overview = drawn(overview_table(summary, means=not think_times(summary)))
+    return [part for part in (*recommended, plot(summary), overview, *first) if part]

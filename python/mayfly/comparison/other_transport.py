@@ -1,16 +1,18 @@
 """How much an answer depends on the hosts that were assumed: the baseline and the best once more with others."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.comparison.ordering import baseline as reference
 from mayfly.comparison.user_metrics import BY_ID, Measure, measured
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
-from mayfly.simulate.run import RunResult, run_many
+from mayfly.simulate.run import observe_many
 from mayfly.text.readable import time_text
 
 TODAY, OF_2012 = "linux", "qualnet-4.5-like"
@@ -88,18 +90,14 @@ def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
 
 
 def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: Measure) -> dict[str, float]:
-    """The measure by label, of what users feel alone: nothing else of these runs is told."""
-    from mayfly.comparison.run_set import Measured, Workload
-    from mayfly.comparison.sections import users
-
-    of_each: dict[str, list[RunResult]] = {}
-    for run in run_many(scenario, pair, flows):
-        of_each.setdefault(run.discipline.label, []).append(run)
-    work = Workload(scenario, [run for own in of_each.values() for run in own])
-    measured = (Measured(work, own, pl.concat([run.records for run in own])) for own in of_each.values())
-    return _values(
-        [{"label": label, **users.measure(of)} for label, of in zip(of_each, measured, strict=True)], measure
-    )
+    """The measure by label."""
+    runs = observe_many(scenario, pair, flows)
+    begin_s = min(run.begin_s for run in runs)
+    rows = []
+    for run in runs:
+        felt = _native.users_of_runs([run.observed], run.idle_rtt_s, (begin_s, run.end_s), None, None, None)
+        rows.append({"label": run.discipline.label, "users": json.loads(felt)})
+    return _values(rows, measure)
 
 
 def _text(seconds: float | None) -> str:

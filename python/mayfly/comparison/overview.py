@@ -6,9 +6,6 @@ What users feel comes first, then the queue and the means of Chen 2012, Table 4.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from mayfly.comparison.links import links_sentence, use_text, ways
 from mayfly.comparison.ordering import grouped, marks
 from mayfly.comparison.user_metrics import (
@@ -21,7 +18,7 @@ from mayfly.comparison.user_metrics import (
     think_times,
 )
 from mayfly.show.plots import MANY
-from mayfly.show.terminal import LABEL, FoldingTable, HidingTable, empty_table
+from mayfly.show.table import LABEL, Cell, Row, Table
 from mayfly.text.readable import (
     bytes_text,
     count_text,
@@ -49,7 +46,7 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
 
     Returns
     -------
-    rich.table.Table or None
+    Table or None
         None without ``users``. Fits 80 columns, intervals below the figures up to six disciplines; the recommended
         discipline is marked. A terminal narrower than the table gets it in several parts. A share that is 0 under every
         discipline has no column: :func:`legend` says so.
@@ -67,40 +64,37 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
         return None
     few = len(rows) <= MANY
     title = "What users feel [95 % CI]" if few and _has_intervals(rows, columns) else "What users feel"
-    table = empty_table(Text(title), FoldingTable if few else HidingTable, padding=(0, 1, 0, 0) if few else 0)
-    table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
-    for column in columns:
-        table.add_column(Text(column.head, justify="right"), justify="right", no_wrap=True)
+    body: list[str | Row] = []
     for name, members in [("", rows)] if few else grouped(rows):
         if name:
-            table.add_row(Text(name, style="dim italic"))
+            body.append(name)
         for row in members:
-            mark, style = (f"{CHOSEN} ", "bold green") if row["label"] == chosen else ("  ", "")
-            label = Text(f"{mark if chosen else ''}{row['label']}", style)
-            table.add_row(label, *(_figure_cell(row, column, few) for column in columns))
-    return table
+            recommended = row["label"] == chosen
+            mark = f"{CHOSEN} " if recommended else "  "
+            label = Cell(f"{mark if chosen else ''}{row['label']}", True if recommended else None)
+            body.append((label, *(_figure_cell(row, column, few) for column in columns)))
+    heads = ("discipline", *(column.head for column in columns))
+    return Table(title, heads, tuple(body), narrow="fold" if few else "hide", widest=LABEL, padded=few)
 
 
 def _has_intervals(rows: list[Mapping[str, Any]], columns: Sequence[Measure]) -> bool:
     return any(own.ci95 for row in rows for column in columns if (own := measured(row, column)))
 
 
-def _figure_cell(row: Mapping[str, Any], column: Measure, intervals: bool) -> Text:
+def _figure_cell(row: Mapping[str, Any], column: Measure, intervals: bool) -> Cell:
     found = measured(row, column)
     if found is None:
-        return Text(time_text(None))
+        return Cell(time_text(None))
     value, ends = found.value, found.ci95
     if value is None:
-        return Text("never")
+        return Cell("never")
     if column.unit == "mos":
-        cell, lines = Text(f"{value:.1f}"), "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
+        text, lines = f"{value:.1f}", "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
     elif column.unit == "share":
-        cell, lines = Text(f"{100 * value:.1f} %"), ""
+        text, lines = f"{100 * value:.1f} %", ""
     else:
-        cell, lines = Text(time_text(value)), interval_text(value, ends, _end)
-    if intervals and lines:
-        cell.append("\n" + lines, style="not bold default dim")
-    return cell
+        text, lines = time_text(value), interval_text(value, ends, _end)
+    return Cell(text, below=lines if intervals else "")
 
 
 def _end(value: float) -> str:
@@ -182,7 +176,7 @@ def overview_table(summary: Mapping[str, Any], wide: bool = True, means: bool = 
 
     Returns
     -------
-    rich.table.Table
+    Table
         Fits 80 columns. Up to six disciplines have their intervals below the means, and a terminal narrower than 76
         gets the table in several parts. More are grouped by family, one line each, and columns without room are left
         out. On a terminal the best of a column are bold and green, the worst red, as far as intervals can tell.
@@ -209,65 +203,66 @@ def _of_ways(row: Mapping[str, Any], order: Sequence[str], key: str, text: Calla
 _QUEUE = "The link and its queue"
 
 
-def _title(means: bool, titled: str, interval: str) -> Text:
+def _title(means: bool, titled: str, interval: str) -> str:
     """Title of the overview; ``titled`` says what the means are of."""
     if not means:
-        return Text(_QUEUE)
-    return Text(f"{f'Mean of {titled}' if titled else 'Mean response time'}{interval}")
+        return _QUEUE
+    return f"{f'Mean of {titled}' if titled else 'Mean response time'}{interval}"
 
 
 def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means: bool, titled: str) -> Table:
-    table = empty_table(_title(means, titled, " [95 % CI]"), FoldingTable)
-    table.add_column(Text("discipline"), overflow="fold")
     marked_packets = any(row.get("marks") for row in rows)
     names = [*(["short flows", "long flows"] if means else []), _head("link use", order), _head("drops", order)]
     names += [*([_head("marks", order)] if marked_packets else []), "un-\nfinished"]
-    for name in (*names, *(["flow table\nmean/max\nmemory"] if wide else [])):
-        table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
+    names += ["flow table\nmean/max\nmemory"] if wide else []
     marked = marks(rows)
-    for row in rows:
-        table.add_row(
-            Text(row["label"]),
+    body = [
+        (
+            row["label"],
             *([_mean_cell(row, name, marked) for name in ("short", "long")] if means else []),
-            Text(_of_ways(row, order, "utilisation", use_text if order else share_text)),
-            Text(_of_ways(row, order, "drops", count_text)),
-            *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
+            _of_ways(row, order, "utilisation", use_text if order else share_text),
+            _of_ways(row, order, "drops", count_text),
+            *([_of_ways(row, order, "marks", count_text)] if marked_packets else []),
             _unfinished_cell(row, marked),
-            *([Text(f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}")] if wide else []),
+            *([f"{_entries(row)}\n{memory_text(row['flow_table'].get('bytes'))}"] if wide else []),
         )
-    return table
+        for row in rows
+    ]
+    title = _title(means, titled, " [95 % CI]")
+    return Table(title, ("discipline", *names), tuple(body), narrow="fold", widest=0)
 
 
 def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means: bool, titled: str) -> Table:
-    table = empty_table(_title(means, titled, ", ± half the 95 % interval"), HidingTable, padding=0)
-    table.add_column(Text("discipline"), overflow="fold", max_width=LABEL)
     marked_packets = any(row.get("marks") for row in rows)
     names = [*(["short flows", "long flows"] if means else []), "un-\nfinished", _head("drops", order)]
     names += [*([_head("marks", order)] if marked_packets else []), _head("link use", order)]
-    for name in (*names, *(["flow table\nmean/max", "memory"] if wide else [])):
-        table.add_column(Text(name, justify="right"), justify="right", no_wrap=True)
+    names += ["flow table\nmean/max", "memory"] if wide else []
     marked = marks(rows)
+    body: list[str | Row] = []
     for name, members in grouped(rows):
         if name:
-            table.add_row(Text(name, style="dim italic"))
+            body.append(name)
         for row in members:
-            table.add_row(
-                Text(f"  {row['label']}" if name else row["label"]),
-                *(
-                    Text(spread_text(row[of]["mean_s"], row[of]["ci95"]), _style(row, marked[of]))
-                    for of in (("short", "long") if means else ())
-                ),
-                Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"])),
-                Text(_of_ways(row, order, "drops", count_text)),
-                *([Text(_of_ways(row, order, "marks", count_text))] if marked_packets else []),
-                Text(_of_ways(row, order, "utilisation", use_text if order else share_text)),
-                *([Text(_entries(row)), Text(memory_text(row["flow_table"].get("bytes")))] if wide else []),
+            body.append(
+                (
+                    f"  {row['label']}" if name else row["label"],
+                    *(
+                        Cell(spread_text(row[of]["mean_s"], row[of]["ci95"]), _good(row, marked[of]))
+                        for of in (("short", "long") if means else ())
+                    ),
+                    Cell(count_text(row["flows_unfinished"]), _good(row, marked["flows_unfinished"])),
+                    _of_ways(row, order, "drops", count_text),
+                    *([_of_ways(row, order, "marks", count_text)] if marked_packets else []),
+                    _of_ways(row, order, "utilisation", use_text if order else share_text),
+                    *([_entries(row), memory_text(row["flow_table"].get("bytes"))] if wide else []),
+                )
             )
-    return table
+    title = _title(means, titled, ", ± half the 95 % interval")
+    return Table(title, ("discipline", *names), tuple(body), widest=LABEL, padded=False)
 
 
-def _style(row: Mapping[str, Any], marked: Mapping[str, str]) -> str:
-    return {"best": "bold green", "worst": "red"}.get(marked.get(row["label"], ""), "")
+def _good(row: Mapping[str, Any], marked: Mapping[str, str]) -> bool | None:
+    return {"best": True, "worst": False}.get(marked.get(row["label"], ""))
 
 
 def _entries(row: Mapping[str, Any]) -> str:
@@ -276,19 +271,15 @@ def _entries(row: Mapping[str, Any]) -> str:
     return "0" if table["max"] == 0 else f"{count_text(table['mean'])}/{count_text(table['max'])}"
 
 
-def _mean_cell(row: Mapping[str, Any], name: str, marked: Mapping[str, Mapping[str, str]]) -> Text:
+def _mean_cell(row: Mapping[str, Any], name: str, marked: Mapping[str, Mapping[str, str]]) -> Cell:
     flows = row[name]
-    cell = Text(time_text(flows["mean_s"]), _style(row, marked[name]))
-    if interval := interval_text(flows["mean_s"], flows["ci95"]):
-        cell.append("\n" + interval, style="not bold default dim")
-    return cell
+    return Cell(time_text(flows["mean_s"]), _good(row, marked[name]), interval_text(flows["mean_s"], flows["ci95"]))
 
 
-def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, str]]) -> Text:
-    cell = Text(count_text(row["flows_unfinished"]), _style(row, marked["flows_unfinished"]))
-    endless = row.get("flows_endless") or 0
+def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, str]]) -> Cell:
+    endless, below = row.get("flows_endless") or 0, ""
     if row["flows_unfinished"] > endless:
-        cell.append("\n" + bytes_text(row["unfinished_bytes"]), style="not bold default dim")
+        below = bytes_text(row["unfinished_bytes"])
     elif endless:
-        cell.append("\nendless", style="not bold default dim")
-    return cell
+        below = "endless"
+    return Cell(count_text(row["flows_unfinished"]), _good(row, marked["flows_unfinished"]), below)

@@ -13,7 +13,7 @@ from mayfly.comparison.figures import congestion as congestion_figures
 from mayfly.comparison.figures import models as model_figures
 from mayfly.comparison.figures import response as response_figures
 from mayfly.comparison.figures import series as series_figures
-from mayfly.comparison.figures.runs import ArrayRuns
+from mayfly.comparison.figures.runs import ArrayRuns, runs_of
 from mayfly.comparison.figures.user_metrics import felt_figure
 from mayfly.comparison.links import buffer_text, link_facts, links_sentence, links_table
 from mayfly.comparison.ordering import family, grouped, leading, leading_sentences
@@ -176,26 +176,28 @@ def _plots(
     mss: int,
 ) -> list[figures.Figure]:
     thinking = think_times(summary)
+    runs = runs_of(records)
     given: list[Callable[[], figures.Figure | None]] = [
-        lambda: response_figures.response_distribution(records, colours),
+        lambda: response_figures.response_distribution(runs, colours),
         lambda: model_figures.with_curves(
-            response_figures.mean_by_size(records, colours, mss, thinking), summary, colours, mss
+            response_figures.mean_by_size(runs, colours, mss, thinking), summary, colours, mss
         ),
         lambda: model_figures.error_figure(summary, colours, mss),
-        lambda: response_figures.mean_by_percentile(records, colours, mss),
-        lambda: response_figures.confidence_bands(records, colours, mss),
-        lambda: response_figures.unfinished_sizes(records, colours, mss),
-        lambda: congestion_figures.loss_figure(records, colours, mss),
-        lambda: congestion_figures.active_figure(records, colours, summary.get("duration_s")),
+        lambda: response_figures.mean_by_percentile(runs, colours, mss),
+        lambda: response_figures.confidence_bands(runs, colours, mss),
+        lambda: response_figures.unfinished_sizes(runs, colours, mss),
+        lambda: congestion_figures.loss_figure(runs, colours, mss),
+        lambda: congestion_figures.active_figure(runs, colours, summary.get("duration_s")),
     ]
     over_time: list[Callable[[], figures.Figure | None]] = []
-    if isinstance(samples, ArrayRuns) or (samples is not None and samples.height):
+    if samples is not None and (isinstance(samples, ArrayRuns) or samples.height):
+        over = runs_of(samples)
         largest = summary.get("workload", {}).get("largest_flows")
         over_time = [
-            lambda: series_figures.link_rates(samples, colours),
-            lambda: series_figures.queue_evolution(samples, colours),
-            lambda: series_figures.flow_table_evolution(samples, colours),
-            lambda: series_figures.largest_progress(samples, records, colours, largest),
+            lambda: series_figures.link_rates(over, colours),
+            lambda: series_figures.queue_evolution(over, colours),
+            lambda: series_figures.flow_table_evolution(over, colours),
+            lambda: series_figures.largest_progress(over, runs, colours, largest),
         ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         drawn = [pool.submit(draw) for draw in (*given, *over_time)]

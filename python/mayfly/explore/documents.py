@@ -104,7 +104,7 @@ def _document(scenario: Scenario, flows: pl.DataFrame, kind: str) -> dict[str, A
 
 def _offered(attack: Attack, mss: int) -> dict[str, Any]:
     """An attack as the engine draws it: without its strength, which a request has, and without the user that it is."""
-    source = SOURCES[attack.source].model_validate({**attack.fields, **(attack.page or {})})
+    source = SOURCES[attack.source]({**attack.fields, **(attack.page or {})})
     known = {attack.strength.field, "users", "group"}
     drawn: dict[str, Any] = {}
     if isinstance(source, CbrSection):

@@ -72,6 +72,28 @@ def derived(counters: Mapping[str, Any], rate_bps: float, reverse_rate_bps: floa
     }
 
 
+def derived_of_cell(cell: Mapping[str, Any]) -> dict[str, float]:
+    """Use and throughput of a cell, in place of those of a link.
+
+    Parameters
+    ----------
+    cell : mapping
+        Totals of the cell (:func:`mayfly.simulate.network.cell.totals`).
+
+    Returns
+    -------
+    dict
+        ``utilisation``, the share of time for which the medium was taken; ``throughput_down_mbps`` and
+        ``throughput_up_mbps``, IP packets acknowledged on the air: data, retransmissions and acknowledgements.
+    """
+    access_point, *stations = cell["nodes"]["acked_bytes"]
+    return {
+        "utilisation": cell["busy_s"] / cell["seconds"],
+        "throughput_down_mbps": access_point * 8 / cell["seconds"] / 1e6,
+        "throughput_up_mbps": sum(stations) * 8 / cell["seconds"] / 1e6,
+    }
+
+
 def row_of(label: str, flows: Mapping[str, Any], counters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Row of ``disciplines`` in ``summary.json``.
 

@@ -2,19 +2,26 @@
 
 from collections.abc import Iterable
 from functools import cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
 from mayfly.errors import MayflyError
-from mayfly.fields import Buffer, Compared, Delay, Loss, Name, Rate, Reverse, Seconds, Section, Whole, as_written
+from mayfly.fields import Buffer, Compared, Delay, Later, Loss, Name, Rate, Reverse, Seconds, Section, Whole, as_written
 from mayfly.link_trace.files import read_trace
 from mayfly.link_trace.trace import LinkTrace
-from mayfly.scenario.impairments import Impairment
-from mayfly.scenario.shaping import Shaper
-from mayfly.scenario.tree import Tree
-from mayfly.scenario.wlan import Wlan
 from mayfly.text import quantity
+
+if TYPE_CHECKING:
+    from mayfly.scenario.impairments import Impairment
+    from mayfly.scenario.shaping import Shaper
+    from mayfly.scenario.tree import Tree
+    from mayfly.scenario.wlan import Wlan
+else:
+    Impairment = Later("mayfly.scenario.impairments", "Impairment").field
+    Shaper = Later("mayfly.scenario.shaping", "Shaper").field
+    Tree = Later("mayfly.scenario.tree", "Tree").field
+    Wlan = Later("mayfly.scenario.wlan", "Wlan").field
 
 MOST_ROUTERS = 1000
 MOST_HOSTS = 1_000_000

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_
 
 from mayfly import discipline_registry
 from mayfly.errors import MayflyError
-from mayfly.fields import Name, Seconds, Section, Whole, as_written
+from mayfly.fields import Later, Name, Seconds, Section, Whole, as_written, section_of
 from mayfly.scenario.network import Network
 from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import OwnTransport, Tcp, merged, refusal
@@ -43,9 +43,9 @@ def _as_array(value: object) -> object:
     return [value] if isinstance(value, dict) else value
 
 
-def _of(section: type[Section]) -> Any:
+def _of(section: Later) -> Any:
     """The type of any number of sections, made at run time: no type for a checker, hence Any."""
-    return tuple.__class_getitem__((section, ...))
+    return tuple.__class_getitem__((section.field, ...))
 
 
 _SOURCES: dict[str, Any] = {
@@ -281,8 +281,8 @@ def field_names(model: type[BaseModel] | None = None, prefix: str = "", inside_a
     for name, field in (model or Scenario).model_fields.items():
         name = field.alias or name
         element = next(iter(get_args(field.annotation)), None) if inside_arrays else None
-        for section in (field.annotation, element):
-            if isinstance(section, type) and issubclass(section, BaseModel):
+        for kind in (field.annotation, element):
+            if (section := section_of(kind)) is not None:
                 names += field_names(section, f"{prefix}{name}.", inside_arrays)
                 # A section that may be absent is a field as a whole too.
                 names += [prefix + name] * (type(None) in get_args(field.annotation))
@@ -380,16 +380,21 @@ def _in_named_section(name: str) -> bool:
         return False
     own, dot, last = rest.partition(".")
     element = get_args(field.annotation)[1]
-    is_section = isinstance(element, type) and issubclass(element, BaseModel)
-    return bool(own) and (last in field_names(element) if is_section else not dot)
+    model = section_of(element)
+    return bool(own) and (not dot if model is None else last in field_names(model))
 
 
-def _place(document: dict[str, Any], name: str, value: Any) -> None:
+def _in_a_section_given(document: dict[str, Any], name: str) -> bool:
+    """Whether the field lies in a table of an array that is the only one of its kind, or in one that may be absent."""
     sections = name.split(".")[:-1]
     # A table written without brackets, such as [workload.web], is the only one of its kind.
     single = _section(document, sections) if name in field_names(inside_arrays=True) else None
     absent = single is None and isinstance(_section(document, sections[:-1]), dict) and _may_be_absent(name)
-    if name not in field_names() and not isinstance(single, dict) and not absent and not _in_named_section(name):
+    return isinstance(single, dict) or absent
+
+
+def _place(document: dict[str, Any], name: str, value: Any) -> None:
+    if name not in field_names() and not _in_a_section_given(document, name) and not _in_named_section(name):
         raise MayflyError(f"--set {name}: {_unknown(name.split('.'))}")
     *sections, last = name.split(".")
     for section in sections:

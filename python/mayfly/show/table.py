@@ -8,13 +8,22 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure, and whether it is good, bad or neither."""
+    """One figure, whether it is good, bad or neither, and what stands below it in fainter letters."""
 
     text: str
     good: bool | None = None
+    below: str = ""
+
+    @property
+    def whole(self) -> str:
+        """All lines of the cell."""
+        return f"{self.text}\n{self.below}" if self.below else self.text
 
 
 Row = Sequence[Cell | str]
+
+LABEL, NAMES = 26, 20
+"""Width of the names of disciplines in a terminal, and of each of several names of a row, in characters."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +48,11 @@ class Table:
         Whether the table is too detailed for a terminal.
     folded : str
         What the reader of a page clicks on to see the table; empty when it is always there.
+    widest : int, optional
+        Characters of a line of a name in a terminal, which folds longer ones; `LABEL` or `NAMES` when not given, 0
+        where names stay whole.
+    padded : bool
+        Whether a terminal puts a blank after each cell, besides the one between two columns.
     """
 
     title: str
@@ -49,6 +63,15 @@ class Table:
     narrow: Literal["hide", "fold"] = "hide"
     page_only: bool = False
     folded: str = ""
+    widest: int | None = None
+    padded: bool = True
+
+    @property
+    def folds_at(self) -> int | None:
+        """Characters of a line of a name in a terminal; None where names stay whole."""
+        if self.widest is None:
+            return LABEL if self.names == 1 else NAMES
+        return self.widest or None
 
     def cells(self) -> Iterator[str | list[Cell]]:
         """The rows with a :class:`Cell` for each text; headings as they are."""
@@ -87,7 +110,7 @@ def html(table: Table, level: int = 2) -> str:
             lines.append(f'<tr class="family">{title}</tr>')
             continue
         first, *cells = row
-        marked = "".join(f"<td{_CLASSES[cell.good]}>{escape(cell.text)}</td>" for cell in cells)
+        marked = "".join(f"<td{_CLASSES[cell.good]}>{escape(cell.whole)}</td>" for cell in cells)
         lines.append(f'<tr><th scope="row">{escape(first.text)}</th>{marked}</tr>')
     notes = "".join(f'<p class="soft">{escape(note)}</p>' for note in table.notes)
     drawn = f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"

@@ -16,10 +16,6 @@ from mayfly.text.readable import harmless
 if TYPE_CHECKING:
     import polars as pl
 
-LABEL = 26
-"""Width of the names of disciplines, in characters."""
-
-_NAMES = 20
 _FOLDED = 18
 
 
@@ -114,21 +110,26 @@ def drawn(table: shown.Table) -> Table:
     rich.table.Table
         A terminal too narrow for it gets its first columns or several parts, as ``narrow`` says.
     """
-    found = empty_table(Text(table.title), HidingTable if table.narrow == "hide" else FoldingTable)
-    widest = LABEL if table.names == 1 else _NAMES
+    kind = HidingTable if table.narrow == "hide" else FoldingTable
+    found = empty_table(Text(table.title), kind, (0, 1, 0, 0) if table.padded else 0)
     for head in table.heads[: table.names]:
-        found.add_column(Text(head), overflow="fold", max_width=widest)
+        found.add_column(Text(head), overflow="fold", max_width=table.folds_at)
     for head in table.heads[table.names :]:
         found.add_column(Text(head, justify="right"), justify="right", no_wrap=True)
     for row in table.cells():
         if isinstance(row, str):
             found.add_row(Text(row, style="dim italic"))
         else:
-            found.add_row(*(Text(cell.text, _STYLES[cell.good]) for cell in row))
+            found.add_row(*map(_text, row))
     return found
 
 
 _STYLES = {True: "bold green", False: "red", None: ""}
+
+
+def _text(cell: shown.Cell) -> Text:
+    text = Text(cell.text, _STYLES[cell.good])
+    return text.append(f"\n{cell.below}", style="not bold default dim") if cell.below else text
 
 
 def plain_table(frame: "pl.DataFrame") -> Table:

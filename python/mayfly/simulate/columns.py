@@ -227,7 +227,10 @@ def with_ids(table: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
     polars.DataFrame, shape (n, ...)
         With the same columns.
     """
-    return table.with_columns(flows["flow_id"].gather(table["flow_id"]))
+    ids = flows["flow_id"]
+    # Most runs have none of most kinds: a cast of nothing takes no look at the list.
+    found = ids.gather(table["flow_id"]) if table.height else ids.clear()
+    return table.with_columns(found)
 
 
 def records_frame(

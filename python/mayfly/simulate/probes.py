@@ -83,7 +83,7 @@ class Probing:
 
     def workload_only(self, table: pl.DataFrame) -> pl.DataFrame:
         """A native table with ``flow_id``: the rows of the workload's flows, numbered as in its own list."""
-        if not self.names:
+        if not self.names or not table.height:
             return table
         kept = table.filter(pl.col("flow_id") >= self.count)
         return kept.with_columns((pl.col("flow_id") - self.count).cast(table.schema["flow_id"]))

@@ -16,12 +16,11 @@ from mayfly import _native
 from mayfly.discipline_registry import Discipline, parse_list
 from mayfly.errors import MayflyError
 from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
-from mayfly.metrics.totals import derived
+from mayfly.metrics.totals import derived, derived_of_cell
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
 from mayfly.simulate.facts import facts_of, with_calls
 from mayfly.simulate.isolated import PathsAlone
-from mayfly.simulate.network import cell as cells
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
@@ -370,7 +369,7 @@ def run_one(
     unprobed = settings | probes.Probing().settings
     alone_s = (paths or PathsAlone()).response(net, unprobed, records, full_packet, replication, numbers)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
-    counters |= _derived(counters, records, settings) | ({} if air is None else cells.derived(air))
+    counters |= _derived(counters, records, settings) | ({} if air is None else derived_of_cell(air))
     # Probes have no group, and are counted in none.
     classes = columns.class_counts(columns.group_classes(probed)[0], told["classes"])[
         : len(columns.group_classes(flows)[0])
@@ -412,6 +411,67 @@ def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str
         "udp_packets": int(udp["packets_sent"].sum()),
         "udp_lost": int(udp["drops"].sum()) + int(udp["lost"].sum()),
     }
+
+
+@dataclass(frozen=True)
+class UsersRun:
+    """What the figures of users take of one discipline on one flow list.
+
+    Parameters
+    ----------
+    discipline : Discipline
+        What ran.
+    observed : Observed
+        For :func:`mayfly._native.users_of_runs`.
+    idle_rtt_s : float or None
+        Round-trip time of a ping on the idle link, s; None without one.
+    begin_s, end_s : float
+        End of the warm-up and of the run, s.
+    """
+
+    discipline: Discipline
+    observed: "_native.Observed"
+    idle_rtt_s: float | None
+    begin_s: float
+    end_s: float
+
+
+def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: pl.DataFrame) -> list[UsersRun]:
+    """Runs every discipline once on the same flows for the figures of their users alone: no tables are made.
+
+    Parameters
+    ----------
+    scenario, disciplines, flows
+        As of :func:`run_many`; neither samples nor traces are taken.
+
+    Returns
+    -------
+    list of UsersRun
+        By discipline.
+
+    Raises
+    ------
+    MayflyError, KeyboardInterrupt
+        As there.
+    """
+    flows, calls = traces.without_calls(starting_in_time(flows, scenario.duration))
+    lists = PreparedLists()
+
+    def job(index: int, control: "_native.Control") -> UsersRun:
+        try:
+            given = native_run(scenario, disciplines[index], flows, 0, calls.rows, lists)
+            settings = given.settings | {"sample_interval_ns": 0, "subflows": False}
+            settings["trace_limit"] += calls.packets
+            facts = with_calls(given.facts, calls.rows)
+            result = _native.run(json.dumps(settings), given.columns, control, None, facts)
+            idle_rtt_s = None if given.alone is None else probes.idle_rtt_s(settings, given.alone)
+        except ValueError as error:
+            raise MayflyError(str(error)) from None
+        totals = pl.DataFrame(result["counters"]).row(0, named=True)
+        span_s = (totals["begin_ns"] * 1e-9, totals["end_ns"] * 1e-9)
+        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, *span_s)
+
+    return in_threads(job, len(disciplines), scenario.duration)
 
 
 def run_many(

@@ -145,6 +145,10 @@ def synthetic(
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
 
 
+_OFFERED = ("direction", "start_s", "protocol", "size_bytes", "packet_bytes", "rate_bps", "application")
+"""Columns of which :func:`offered` counts, besides bursts and scripts."""
+
+
 def offered(
     flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, span_s: float | None = None
 ) -> dict[str, Any]:
@@ -191,30 +195,33 @@ def offered(
     if "application" in flows.columns:
         endless |= pl.col("application").is_not_null()
     lasts_s = (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
+    # Without the lists, which would be copied by every filter.
+    told = flows.select(*(name for name in _OFFERED if name in flows.columns))
     if "bursts" in flows.columns:
         own = bursts.checked(flows["bursts"])
-        flows = flows.with_columns(own["wire_bytes"], own["end_s"])
+        told = told.with_columns(own["wire_bytes"], own["end_s"])
         wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
-    counted = flows.filter(~endless).select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s)
+    told = told.select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s, endless=endless)
+    endless_flows = told["endless"].sum()
     if "script" in flows.columns:
-        counted = _both_ways_of_scripts(counted, flows.filter(~endless)["script"], mss, header_bytes)
+        told = _both_ways_of_scripts(told, scripts.wire_bytes(flows["script"], mss, header_bytes))
+    counted = told.filter(~pl.col("endless"))
     if span_s is None:
         span_s = number(counted["end_s"].max()) - number(counted["start_s"].min()) if counted.height else 0.0
-    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": flows.select(endless.sum()).item()}
+    answer: dict[str, Any] = {"span_s": span_s, "endless_flows": endless_flows}
     for direction in ("down", "up"):
-        wires = counted.filter(direction=direction)["wire"]
+        wires = counted["wire"].filter(counted["direction"] == direction)
         mbps = number(wires.sum()) * 8 / span_s / 1e6 if span_s > 0 else None
         answer[direction] = {"flows": len(wires), "wire_bytes": wires.sum(), "mbps": mbps}
     return answer
 
 
-def _both_ways_of_scripts(counted: pl.DataFrame, listed: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
-    """A row for each direction in which a scripted flow brings some bytes."""
-    wires = scripts.wire_bytes(listed, mss, header_bytes)
-    parts = [counted.filter(listed.is_null())]
+def _both_ways_of_scripts(told: pl.DataFrame, wires: pl.DataFrame) -> pl.DataFrame:
+    """A row for each direction in which a scripted flow brings some bytes; ``wires`` are null without a script."""
+    parts = [told.filter(wires["down"].is_null())]
     for wire in wires.iter_columns():
-        own = counted.with_columns(direction=pl.lit(wire.name), wire=wire.cast(counted.schema["wire"]))
-        parts.append(own.filter(listed.is_not_null() & (wire > 0)))
+        own = told.with_columns(direction=pl.lit(wire.name), wire=wire.cast(told.schema["wire"]))
+        parts.append(own.filter(wire > 0))
     return pl.concat(parts)
 
 

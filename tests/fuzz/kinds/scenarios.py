@@ -152,7 +152,7 @@ def _workload(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.integers(0, 2)):
         found.setdefault("load", draw(st.sampled_from(["100kbit", "1mbit", "8mbit", "20mbit"])))
     for name in draw(st.lists(st.sampled_from(sorted(SOURCES)), max_size=3, unique=True)):
-        found[name] = [_few(draw(section(SOURCES[name]))) for _ in range(draw(st.integers(1, 2)))]
+        found[name] = [_few(draw(section(SOURCES[name].model))) for _ in range(draw(st.integers(1, 2)))]
         for one in found[name]:
             if "transport" in one:
                 one["transport"] = draw(st.sampled_from(TRANSPORTS))

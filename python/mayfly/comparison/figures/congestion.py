@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.comparison.figures.response import BINS_PER_DECADE, SIZE, kilobytes
-from mayfly.comparison.figures.runs import ArrayRuns, labels_of, parts_of
+from mayfly.comparison.figures.runs import Runs, labels_of, parts_of
 from mayfly.metrics import curves
 from mayfly.metrics.curves import ENDLESS_BYTES, Columns
 from mayfly.show.palette import Style
@@ -14,7 +14,7 @@ from mayfly.show.plots import Figure, axis, curve, figures_of, points_each, show
 if TYPE_CHECKING:
     import polars as pl
 
-    Records = pl.DataFrame | ArrayRuns
+    Records = pl.DataFrame | Runs
 
 _INTERVALS = 100
 _LEAST_DRAWN = 1e-5

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.arrays import Numbers, distinct
-from mayfly.comparison.figures.runs import ArrayRuns, parts_of
+from mayfly.comparison.figures.runs import Runs, parts_of
 from mayfly.metrics import curves
 from mayfly.metrics.curves import TIMED
 from mayfly.show.palette import Style
@@ -21,7 +21,7 @@ CURVE_POINTS = 400
 if TYPE_CHECKING:
     import polars as pl
 
-    Records = pl.DataFrame | ArrayRuns
+    Records = pl.DataFrame | Runs
 
 
 SIZE = "flow size (kB)"

@@ -29,22 +29,62 @@ class ArrayRuns:
         return {name: values for name, values in found.items() if values is not None}
 
 
-def labels_of(table: "pl.DataFrame | ArrayRuns") -> list[str]:
+class FrameRuns:
+    """Flow records or samples of the library for tables, parted by discipline once for all plots.
+
+    Parameters
+    ----------
+    table : polars.DataFrame, shape (n, ...)
+        With ``discipline``, and ``replication`` where there are several.
+    """
+
+    def __init__(self, table: "pl.DataFrame"):
+        self.table = table
+        parts = table.partition_by("discipline", as_dict=True, maintain_order=True) if table.height else {}
+        self.parts = {str(label): part for (label,), part in parts.items()}
+        several = "replication" in table.columns and table.height and table["replication"].n_unique() > 1
+        least = table["replication"].min() if several else None
+        self._first = {
+            label: part.filter(part["replication"] == least) if several else part for label, part in self.parts.items()
+        }
+        self._found: dict[tuple[str, str, bool], Columns] = {}
+
+    def columns(self, label: str, names: Sequence[str], first: bool) -> Columns | None:
+        """Columns of a discipline, without those that it has not; None where it has no row."""
+        part = (self._first if first else self.parts).get(label)
+        if part is None or not part.height:
+            return None
+        found: dict[str, Any] = {}
+        for name in names:
+            key = (label, name, first)
+            if key not in self._found:
+                self._found[key] = columns_of(part, (name,))
+            found |= self._found[key]
+        return found
+
+
+Runs = ArrayRuns | FrameRuns
+
+
+def runs_of(table: "pl.DataFrame | Runs") -> Runs:
+    """A table as the plots take it."""
+    return table if isinstance(table, Runs) else FrameRuns(table)
+
+
+def labels_of(table: "pl.DataFrame | Runs") -> list[str]:
     """The disciplines of a table, in the order in which they stand there."""
-    if isinstance(table, ArrayRuns):
-        return list(table.read)
-    labels: list[str] = table["discipline"].unique(maintain_order=True).to_list()
-    return labels
+    found = runs_of(table)
+    return list(found.read if isinstance(found, ArrayRuns) else found.parts)
 
 
 def parts_of(
-    table: "pl.DataFrame | ArrayRuns", styles: Mapping[str, Style], names: Sequence[str], *, first: bool = False
+    table: "pl.DataFrame | Runs", styles: Mapping[str, Style], names: Sequence[str], *, first: bool = False
 ) -> list[tuple[str, Style, Columns]]:
     """The rows of each discipline that has some, in the order of the styles.
 
     Parameters
     ----------
-    table : polars.DataFrame or ArrayRuns
+    table : polars.DataFrame, ArrayRuns or FrameRuns
         Flow records or samples.
     styles : mapping of Style
         By label.
@@ -58,12 +98,9 @@ def parts_of(
     list of tuple
         Label, style, and columns by name.
     """
-    if isinstance(table, ArrayRuns):
-        parts = [(label, style, table.columns(label, names)) for label, style in styles.items() if label in table.read]
+    runs = runs_of(table)
+    if isinstance(runs, ArrayRuns):
+        parts = [(label, style, runs.columns(label, names)) for label, style in styles.items() if label in runs.read]
         return [part for part in parts if any(len(values) for values in part[2].values())]
-    if first and "replication" in table.columns and table.height:
-        table = table.filter(table["replication"] == table["replication"].min())
-    beside = ("protocol",) if "tcp" in names else ()
-    kept = table.select("discipline", *(name for name in table.columns if name in (*names, *beside)))
-    frames = ((label, style, kept.filter(kept["discipline"] == label)) for label, style in styles.items())
-    return [(label, style, columns_of(frame, names)) for label, style, frame in frames if frame.height]
+    own = ((label, style, runs.columns(label, names, first)) for label, style in styles.items())
+    return [(label, style, columns) for label, style, columns in own if columns is not None]

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mayfly.comparison.figures.runs import ArrayRuns, labels_of, parts_of
+from mayfly.comparison.figures.runs import ArrayRuns, FrameRuns, Runs, labels_of, parts_of
 from mayfly.metrics.curves import PROGRESS_COLUMNS, Columns, thinned
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, figures_of, points_each, shown
@@ -12,7 +12,7 @@ from mayfly.show.plots import Figure, axis, figures_of, points_each, shown
 if TYPE_CHECKING:
     import polars as pl
 
-    Samples = pl.DataFrame | ArrayRuns
+    Samples = pl.DataFrame | Runs
 
 SERIES_POINTS = 1000
 TABLE_POINTS = 250
@@ -237,7 +237,7 @@ def _largest(records: "Samples") -> list[int]:
         return []
     from mayfly.metrics.progress import largest_flows
 
-    return largest_flows(records)
+    return largest_flows(records.table if isinstance(records, FrameRuns) else records)
 
 
 def _progress(

@@ -265,25 +265,3 @@ def totals(native: CellTables | None, counters: Mapping[str, Any]) -> dict[str, 
         **cell.row(0, named=True),
         "nodes": nodes.to_dict(as_series=False),
     }
-
-
-def derived(cell: dict[str, Any]) -> dict[str, Any]:
-    """Use and throughput of a cell, in place of those of a link.
-
-    Parameters
-    ----------
-    cell : dict
-        As of :func:`totals`.
-
-    Returns
-    -------
-    dict
-        ``utilisation``, the share of time for which the medium was taken; ``throughput_down_mbps`` and
-        ``throughput_up_mbps``, IP packets acknowledged on the air: data, retransmissions and acknowledgements.
-    """
-    access_point, *stations = cell["nodes"]["acked_bytes"]
-    return {
-        "utilisation": cell["busy_s"] / cell["seconds"],
-        "throughput_down_mbps": access_point * 8 / cell["seconds"] / 1e6,
-        "throughput_up_mbps": sum(stations) * 8 / cell["seconds"] / 1e6,
-    }

@@ -4,7 +4,6 @@ from typing import Any
 
 from mayfly.link_trace.trace import LinkTrace
 from mayfly.scenario.network import Network
-from mayfly.scenario.shaping import Autorate
 
 WAYS = ("down", "up")
 
@@ -45,6 +44,9 @@ def shaper_rates(network: Network) -> list[int | None]:
 
 def bounds_bps(network: Network) -> list[dict[str, int]]:
     """What the controller keeps each shaper within: as given, else from the seconds of the trace, bit/s."""
+    # Most networks have no shaper, and the section is imported where there is one.
+    from mayfly.scenario.shaping import Autorate
+
     autorate = Autorate() if network.shaper is None else network.shaper.autorate
     found = []
     for prefix, mean_bps, trace in zip(("", "reverse_"), rates_bps(network), network.traces, strict=True):

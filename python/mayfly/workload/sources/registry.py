@@ -4,33 +4,21 @@ A source is a section of the scenario with ``drawn(mss, ends)``, which gives wha
 rng)`` of flows that start at times known beforehand, or ``pages_of(...)`` of pages that wait for each other.
 """
 
-from mayfly.fields import Section
-from mayfly.workload.sources.batch import BatchSection
-from mayfly.workload.sources.call import CallSection
-from mayfly.workload.sources.cbr import CbrSection
-from mayfly.workload.sources.gaming import GamingSection
-from mayfly.workload.sources.http import HttpSection
-from mayfly.workload.sources.on_off import OnOffSection
-from mayfly.workload.sources.permanent import PermanentSection
-from mayfly.workload.sources.replay import ReplaySection
-from mayfly.workload.sources.short_term import ShortTermSection
-from mayfly.workload.sources.vbr import VbrSection
-from mayfly.workload.sources.video import VideoSection
-from mayfly.workload.sources.web import WebSection
+from mayfly.fields import Later
 
-SOURCES: dict[str, type[Section]] = {
-    "cbr": CbrSection,
-    "permanent": PermanentSection,
-    "batch": BatchSection,
-    "web": WebSection,
-    "on_off": OnOffSection,
-    "vbr": VbrSection,
-    "replay": ReplaySection,
-    "short_term": ShortTermSection,
-    "http": HttpSection,
-    "call": CallSection,
-    "video": VideoSection,
-    "gaming": GamingSection,
+SOURCES: dict[str, Later] = {
+    "cbr": Later("mayfly.workload.sources.cbr", "CbrSection"),
+    "permanent": Later("mayfly.workload.sources.permanent", "PermanentSection"),
+    "batch": Later("mayfly.workload.sources.batch", "BatchSection"),
+    "web": Later("mayfly.workload.sources.web", "WebSection"),
+    "on_off": Later("mayfly.workload.sources.on_off", "OnOffSection"),
+    "vbr": Later("mayfly.workload.sources.vbr", "VbrSection"),
+    "replay": Later("mayfly.workload.sources.replay", "ReplaySection"),
+    "short_term": Later("mayfly.workload.sources.short_term", "ShortTermSection"),
+    "http": Later("mayfly.workload.sources.http", "HttpSection"),
+    "call": Later("mayfly.workload.sources.call", "CallSection"),
+    "video": Later("mayfly.workload.sources.video", "VideoSection"),
+    "gaming": Later("mayfly.workload.sources.gaming", "GamingSection"),
 }
 """Section of each, by its name below ``[workload]``."""
 
