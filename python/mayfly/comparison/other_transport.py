@@ -1,8 +1,10 @@
 """How much an answer depends on the hosts that were assumed: the baseline and the best once more with others."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -12,6 +14,9 @@ from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.simulate.run import RunResult, run_many
 from mayfly.text.readable import time_text
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, DisciplineRowPart, OtherHosts
 
 TODAY, OF_2012 = "linux", "qualnet-4.5-like"
 """Presets of the transport: each is the other one's check."""
@@ -29,9 +34,9 @@ def other_transport(
     scenario: Scenario,
     flows: pl.DataFrame,
     chosen: Sequence[Discipline],
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[DisciplineRow],
     best: str | None = None,
-) -> dict[str, Any] | None:
+) -> OtherHosts | None:
     """The key ``other`` of the summary's ``transport``.
 
     Parameters
@@ -75,7 +80,7 @@ def other_transport(
     return {"preset": preset, "sentence": sentence}
 
 
-def _values(rows: Sequence[Mapping[str, Any]], measure: Measure) -> dict[str, float]:
+def _values(rows: Sequence[DisciplineRow], measure: Measure) -> dict[str, float]:
     """The measure by label, s, of those that have it with a bound."""
     found = {row["label"]: measured(row, measure) for row in rows}
     return {label: own.value for label, own in found.items() if own is not None and own.value is not None}
@@ -97,9 +102,10 @@ def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], 
         of_each.setdefault(run.discipline.label, []).append(run)
     work = Workload(scenario, [run for own in of_each.values() for run in own])
     measured = (Measured(work, own, pl.concat([run.records for run in own])) for own in of_each.values())
-    return _values(
-        [{"label": label, **users.measure(of)} for label, of in zip(of_each, measured, strict=True)], measure
-    )
+    rows: list[DisciplineRowPart] = [
+        {"label": label, **users.measure(of)} for label, of in zip(of_each, measured, strict=True)
+    ]
+    return _values(cast("list[DisciplineRow]", rows), measure)
 
 
 def _text(seconds: float | None) -> str:

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,6 +19,9 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.resampled import OWN_HOSTS, ResampledHours, UsersRun
 from mayfly.simulate.run import Progress
 from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, session_of, users_of
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow
 
 HOURS = 16
 """Resampled hours where nobody says how many: an interval is 1.3 times their range then, and their range with 36."""
@@ -171,7 +174,7 @@ def _row(run: UsersRun, rule: Rule) -> dict[str, Any]:
     return named | run.counts | {"users": users, "short": {"mean_s": short_s}, "long": {"mean_s": long_s}}
 
 
-def hour_rule(flows: pl.DataFrame, rows: Sequence[dict[str, Any]]) -> Rule:
+def hour_rule(flows: pl.DataFrame, rows: "Sequence[DisciplineRow]") -> Rule:
     """What the capture decides for its resampled hours: which transfers are long, and whether busy seconds count.
 
     Parameters
@@ -231,7 +234,7 @@ def values_of_hours(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, 
     return values
 
 
-def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]], values: dict[str, list[float | None]]) -> None:
+def put_intervals(row: "DisciplineRow", hours: Sequence[dict[str, Any]], values: dict[str, list[float | None]]) -> None:
     """Fills the intervals of a row from the rows of resampled hours.
 
     Parameters
