@@ -18,7 +18,7 @@ PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
 .PHONY: help all build optimised demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
-    wheels test-reproducible lint audit hooks turn freeze gold container man docs reproduction readme checked verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
+    wheels test-reproducible lint audit hooks turn freeze gold container man docs reproduction readme types checked verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
 help: ## this list
@@ -240,6 +240,9 @@ verdicts: ## the score of the papers anew, from the rows of the last full run: s
 
 readme: build ## the table of disciplines in the README, from the registry: seconds
 	$(BIN)/python docs/_ext/readme_table.py
+
+types: build ## the types of summary.json in Python and TypeScript, after a change of crate summary: seconds
+	$(BIN)/python docs/_ext/summary_types.py
 
 checked: build ## the jobs of the ready scenarios, after a change of one or of their fields: seconds
 	$(BIN)/python -m mayfly.comparison.checked

@@ -1,12 +1,13 @@
 """Directives that are filled from the package while the pages are read.
 
 ``{from-package} NAME`` is a table of :mod:`reference_tables`; ``{columns} MODULE:NAME``, the columns of a
-:class:`mayfly.tables.Table`.
+:class:`mayfly.tables.Table`; ``{summary} NAME``, the keys of an object of ``summary.json`` and of those inside it.
 """
 
 from importlib import import_module
 
 import reference_tables
+import summary_types
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -56,8 +57,25 @@ class Columns(SphinxDirective):
         return self.parse_text_to_nodes(getattr(import_module(module), name).markdown())
 
 
+class Summary(SphinxDirective):
+    """Puts the keys of an object of ``summary.json``, and of those inside it, in the place of the directive.
+
+    Names of other objects behind the first say which have their tables elsewhere.
+    """
+
+    required_arguments = 1
+    optional_arguments = 10
+
+    def run(self) -> list[nodes.Node]:
+        """Make the tables."""
+        name, *elsewhere = self.arguments
+        self.env.note_reread()
+        return self.parse_text_to_nodes(summary_types.markdown(name, tuple(elsewhere)))
+
+
 def setup(app: Sphinx) -> dict:
     """Register the directives."""
     app.add_directive("from-package", FromPackage)
     app.add_directive("columns", Columns)
+    app.add_directive("summary", Summary)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

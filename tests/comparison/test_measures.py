@@ -1,6 +1,7 @@
 """The one list of users' measures: what reads it, and what the docs say of it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from mayfly.comparison.user_metrics import BY_ID, MEASURES
 
 DOCS = Path(__file__).parents[2] / "docs"
 LISTED = json.loads(_native.measures())
+SUMMARY, _ = json.loads(_native.summary_schema())
 CRITERIA = [row for row in LISTED if row["noticed"]]
 
 
@@ -41,6 +43,8 @@ def test_the_docs_have_every_criterion(measure):
 
 
 @pytest.mark.parametrize("measure", [row for row in LISTED if row["part"]], ids=lambda row: row["id"])
-def test_the_docs_have_every_field(measure):
-    text = (DOCS / "tables.md").read_text() + (DOCS / "users.md").read_text()
-    assert f'"{measure["field"]}"' in text or f"`{measure['field']}`" in text
+def test_the_type_of_the_summary_has_every_field(measure):
+    part = SUMMARY["UserFigures"]["properties"][measure["part"]]
+    [name] = re.findall(r"#/\$defs/(\w+)", json.dumps(part))
+    keys = [measure[key] for key in ("field", "interval", "whole") if measure[key]]
+    assert {*keys} <= SUMMARY[name]["properties"].keys()

@@ -21,6 +21,7 @@ pub(crate) fn trace_all(prepared: &mut Prepared) {
 
 /// What is shown.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Inside"))]
 pub(crate) struct Packets {
     from_s: f64,
     to_s: f64,
@@ -32,6 +33,7 @@ pub(crate) struct Packets {
 }
 
 #[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "InsideFlows"))]
 struct Flows {
     id: Vec<u32>,
     kind: Vec<usize>,
@@ -41,6 +43,7 @@ struct Flows {
 
 /// Times in ns; null for what did not happen.
 #[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "InsidePackets"))]
 struct Columns {
     flow: Vec<u32>,
     number: Vec<u32>,
@@ -59,6 +62,7 @@ struct Columns {
 }
 
 #[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "InsideTimeouts"))]
 struct Timeouts {
     flow: Vec<u32>,
     time_ns: Vec<u64>,

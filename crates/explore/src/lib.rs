@@ -20,3 +20,12 @@ mod workload;
 pub use engine::{Engine, advise};
 pub use error::ExploreError;
 pub use request::{Attack, Discipline, Inside, LinkRequest, Request};
+
+/// JSON Schema of what an engine answers: definitions by name, `Outcome` and `Recommendation` among them.
+#[cfg(feature = "schema")]
+pub fn schema() -> serde_json::Value {
+    let mut generator = schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator();
+    generator.subschema_for::<outcome::Outcome<'static>>();
+    generator.subschema_for::<metrics::Recommendation>();
+    serde_json::Value::Object(generator.take_definitions(true))
+}

@@ -21,6 +21,7 @@ const MOST_OF_USERS: usize = 5_000;
 
 /// Beside the run: the same transfers, those that finished in both.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Model"))]
 pub(crate) struct Expected {
     /// `ps`, `las` or `lfq`.
     policy: &'static str,
@@ -33,6 +34,7 @@ pub(crate) struct Expected {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Beside {
     transfers: usize,
     model_p50_s: Option<f64>,

@@ -12,6 +12,7 @@ use crate::workload::Prepared;
 
 /// What the page shows.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Outcome<'a> {
     workload: &'a str,
     discipline: Named,
@@ -27,18 +28,21 @@ pub(crate) struct Outcome<'a> {
     waits: Option<[Waiting; 2]>,
     inside: Option<Packets>,
     /// This run, as the rule of the recommendation is asked; [`crate::advise`] takes it together with others.
+    #[cfg_attr(feature = "schema", schemars(with = "serde_json::Value"))]
     asked: Question,
     /// The command that switches the discipline on in front of this link; `None` where there is none.
     load: Option<String>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Named {
     id: String,
     label: String,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Ways {
     down: Way,
     up: Way,
@@ -46,6 +50,7 @@ struct Ways {
 
 /// What the attacker got of the way down.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Attacker {
     goodput_mbps: f64,
     /// Of the link.
@@ -57,6 +62,7 @@ struct Attacker {
 
 /// What the transfers above 1 MB, and those without end, got together, be they over or not.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Long {
     flows: usize,
     down_mbps: f64,
@@ -65,6 +71,7 @@ struct Long {
 
 /// A row for each transfer that began.
 #[derive(Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Transfers {
     id: Vec<u32>,
     size_bytes: Vec<u64>,
@@ -77,6 +84,7 @@ struct Transfers {
 /// Who waits for whom at the queue of one way: mean time that a packet of a kind (row) waits while one of another
 /// (column) is sent, s.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Waits"))]
 struct Waiting {
     direction: &'static str,
     packets: Vec<u64>,
@@ -86,6 +94,7 @@ struct Waiting {
 
 /// What was counted at the queue of one way, and the link behind it.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Way {
     utilisation: f64,
     throughput_mbps: f64,
@@ -98,6 +107,7 @@ struct Way {
 
 /// The queue of the way down over time.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Queue {
     time_s: Vec<f64>,
     packets: Vec<u64>,

@@ -10,6 +10,8 @@ use crate::student::student_ci95;
 
 /// Where the packets of a call come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize))]
+#[cfg_attr(feature = "schema", schemars(rename = "CallOrigin"))]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// Probes.
@@ -22,6 +24,8 @@ pub enum Origin {
 
 /// One direction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "CallWay"))]
 pub struct Way {
     /// Mean delay of the network, one way, milliseconds.
     pub delay_ms: Option<f64>,
@@ -37,6 +41,7 @@ pub struct Way {
 
 /// A call, or the mean of several.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Call {
     /// Where the packets come from.
     pub from: Origin,

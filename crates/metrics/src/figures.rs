@@ -18,6 +18,8 @@ use crate::transfers::{self, Bins, Transfer};
 
 /// What users of a link feel: `users` of the summary in `docs/tables.md`. `None` where the run has no traffic for it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "UserFigures"))]
 pub struct Figures {
     /// Times by size.
     pub transfers: Option<Bins>,

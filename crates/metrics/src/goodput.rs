@@ -7,6 +7,7 @@ use crate::transfers::{self, Runs};
 
 /// Goodput of the long transfers of one direction; an unfinished one counts as 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Goodput {
     /// How many.
     pub flows: u64,

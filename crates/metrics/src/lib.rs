@@ -59,7 +59,7 @@ pub use offered::{Offering, offered_bytes};
 pub use order::{percentile, percentile_ci95};
 pub use overtaking::Passing;
 pub use pages::Pages;
-pub use ping::{Ping, grade, pings};
+pub use ping::{Grade, Ping, grade, pings};
 pub use playout::{Heard, Window, jitter_s, windows};
 pub use recommendation::{
     BELOW_THE_LINK, Buffer, Choice, Draws, FULL_PACKET_BYTES, Hour, Kind as RecommendationKind, Links, Part, Question,
@@ -69,7 +69,7 @@ pub use recommendation::{
 pub use resampling::{Varies, hour_ci95, range_factor};
 pub use run_view::Ran;
 pub use stream::{Video, played};
-pub use streamed::{BinFigures, ClassFigures, MOST_SIZES, SIZE_STEP, SKETCH_BOUND, StreamFigures, Streamed};
+pub use streamed::{BinFigures, ClassFigures, MOST_SIZES, Quantiles, SIZE_STEP, SKETCH_BOUND, StreamFigures, Streamed};
 pub use streams::Streams;
 pub use student::{student_ci95, student_t};
 pub use times::Times;

@@ -218,7 +218,7 @@ pub const MEASURES: [Measure; 11] = [
         id: "video_stalled",
         part: "video",
         field: "stalled_share",
-        interval: "stalled_ci95",
+        interval: "",
         unit: In::Share,
         what: "video",
         statistic: "stalled",

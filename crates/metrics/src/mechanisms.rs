@@ -28,6 +28,7 @@ const NEVER_FULL: &str = "how-to/choose#a-link-that-is-never-full";
 
 /// A mechanism at work in a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mechanism {
     /// Its name.
     pub id: &'static str,
@@ -37,6 +38,7 @@ pub struct Mechanism {
     pub page: String,
     /// Figures by name, with their units, in the order of the sentence.
     #[serde(serialize_with = "as_object")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
     pub values: Vec<(&'static str, f64)>,
     /// What happened, in one sentence with these figures.
     pub sentence: String,

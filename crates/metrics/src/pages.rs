@@ -21,6 +21,7 @@ const CONNECTIONS: std::ops::RangeInclusive<usize> = 2..=100;
 
 /// Load times of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Pages {
     /// How many.
     pub pages: u64,

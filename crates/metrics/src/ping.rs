@@ -10,12 +10,32 @@ use crate::run_view::known;
 /// What was sent so shortly before the end of the run and did not come may be on its way, and does not count, seconds.
 pub(crate) const UNDER_WAY_S: f64 = 1.0;
 
-/// Grades by the increase of the mean, milliseconds, below which they are given: those of the public tests for
-/// bufferbloat (docs/users.md).
-const GRADES: [(&str, f64); 5] = [("A+", 5.0), ("A", 30.0), ("B", 60.0), ("C", 200.0), ("D", 400.0)];
+/// How far a ping rises over the idle link: the grade of the public tests for bufferbloat (docs/users.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize))]
+pub enum Grade {
+    /// Below 5 ms.
+    #[serde(rename = "A+")]
+    APlus,
+    /// Below 30 ms.
+    A,
+    /// Below 60 ms.
+    B,
+    /// Below 200 ms.
+    C,
+    /// Below 400 ms.
+    D,
+    /// From 400 ms on.
+    F,
+}
+
+/// Grades by the increase of the mean, milliseconds, below which they are given.
+const GRADES: [(Grade, f64); 5] =
+    [(Grade::APlus, 5.0), (Grade::A, 30.0), (Grade::B, 60.0), (Grade::C, 200.0), (Grade::D, 400.0)];
 
 /// Round-trip times of the pings that were sent in busy seconds; of all pings where there are none of those.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Ping {
     /// Packets that count.
     pub probes: u64,
@@ -39,7 +59,7 @@ pub struct Ping {
     /// Share that did not return.
     pub loss: f64,
     /// Of the increase of the mean over the idle link.
-    pub grade: &'static str,
+    pub grade: Grade,
     /// Mean of all pings that returned, milliseconds.
     pub mean_all_ms: Option<f64>,
     /// 95 of 100 of all pings take at most this, milliseconds.
@@ -49,11 +69,13 @@ pub struct Ping {
 /// Grade of a ping whose mean under load is so much above that of the idle link.
 ///
 /// ```
+/// use metrics::Grade::{A, APlus, B, C, D, F};
+///
 /// let grades = [4.9, 5.0, 59.0, 199.0, 399.0, 400.0].map(metrics::grade);
-/// assert_eq!(grades, ["A+", "A", "B", "C", "D", "F"]);
+/// assert_eq!(grades, [APlus, A, B, C, D, F]);
 /// ```
-pub fn grade(increase_ms: f64) -> &'static str {
-    GRADES.iter().find(|(_, below)| increase_ms < *below).map_or("F", |(name, _)| name)
+pub fn grade(increase_ms: f64) -> Grade {
+    GRADES.iter().find(|(_, below)| increase_ms < *below).map_or(Grade::F, |&(grade, _)| grade)
 }
 
 /// Of one run up to `end_s` without a warm-up, of whose link nothing is known; `None` without packets.
@@ -101,7 +123,7 @@ pub(crate) fn ping(
         p99_ms: percentile(&times, 0.99),
         p95_ci95: percentile_ci95(&times, 0.95),
         loss: 1.0 - times.len() as f64 / probes as f64,
-        grade: mean_ms.map_or("F", |mean_ms| grade(mean_ms - idle_ms)),
+        grade: mean_ms.map_or(Grade::F, |mean_ms| grade(mean_ms - idle_ms)),
         mean_all_ms: mean(&of_all),
         p95_all_ms: percentile(&of_all, 0.95),
     })
@@ -136,14 +158,17 @@ mod tests {
         assert_eq!(found.probes, 3);
         assert!((found.loss - 1.0 / 3.0).abs() < 1e-15);
         assert!((found.mean_ms.expect("two returned") - 30.0).abs() < 1e-9);
-        assert_eq!(found.grade, "A");
+        assert_eq!(found.grade, Grade::A);
     }
 
     #[test]
     fn of_none_that_returns_the_grade_is_the_worst() {
         let packets = [packet(0, None), packet(100, None)];
         let found = ping(&[(&packets, &Busy::default())], 0.02, (0.05, 10.0), None).expect("pings");
-        assert_eq!((found.probes, found.mean_ms, found.p95_ms, found.loss, found.grade), (1, None, None, 1.0, "F"));
+        assert_eq!(
+            (found.probes, found.mean_ms, found.p95_ms, found.loss, found.grade),
+            (1, None, None, 1.0, Grade::F)
+        );
         assert_eq!(ping(&[(&packets, &Busy::default())], 0.02, (1.0, 10.0), None), None);
     }
 
@@ -155,7 +180,7 @@ mod tests {
         let packets =
             [packet(500, Some(520)), packet(1500, Some(1700)), packet(2500, Some(2520)), packet(3500, Some(3520))];
         let found = ping(&[(&packets, &busy)], 0.02, (0.0, 10.0), None).expect("pings");
-        assert_eq!((found.probes, found.while_busy, found.busy_share, found.grade), (1, true, Some(0.25), "C"));
+        assert_eq!((found.probes, found.while_busy, found.busy_share, found.grade), (1, true, Some(0.25), Grade::C));
         assert!((found.p95_ms.expect("one") - 200.0).abs() < 1e-9);
         assert!((found.mean_all_ms.expect("four") - 65.0).abs() < 1e-9);
         let idle = ping(&[(&packets[..1], &busy)], 0.02, (0.0, 10.0), None).expect("a ping");

@@ -38,6 +38,7 @@ const LOST: f64 = 0.01;
 
 /// What is recommended.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recommendation {
     /// In one word.
     pub kind: Kind,
@@ -63,6 +64,8 @@ pub struct Recommendation {
 
 /// Kind of a recommendation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize))]
+#[cfg_attr(feature = "schema", schemars(rename = "RecommendationKind"))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// Of a link that was captured: use it.

@@ -31,6 +31,7 @@ const RESUME_S: f64 = 2.0;
 
 /// Films.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Video {
     /// How many.
     pub streams: u64,

@@ -36,7 +36,6 @@ const ENDLESS: u64 = 1 << 40;
 const PER_DECADE: f64 = 3.0;
 /// 97.5 % quantile of the normal law.
 const Z95: f64 = 1.959_963_984_540_054;
-const QUANTILES: [(&str, f64); 5] = [("p5", 0.05), ("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)];
 
 /// Response times of the flows of one size.
 #[derive(Clone, Copy, Debug)]
@@ -104,38 +103,63 @@ impl Times {
     }
 }
 
+/// Quantiles of response times; none of no flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+pub struct Quantiles {
+    /// 5 of 100 take at most this, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p5: Option<f64>,
+    /// Median, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p50: Option<f64>,
+    /// 90 of 100 take at most this, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p90: Option<f64>,
+    /// 95 of 100 take at most this, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p95: Option<f64>,
+    /// 99 of 100 take at most this, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p99: Option<f64>,
+}
+
 /// A class of flows in figures.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "StreamClass"))]
 pub struct ClassFigures {
     /// Mean response time, seconds.
     pub mean_s: Option<f64>,
-    /// Normal 95 % interval of that mean over flows.
+    /// Normal 95 % interval of that mean over flows, seconds.
     pub ci95: Option<[f64; 2]>,
     /// Flows that were complete.
     pub flows: u64,
-    /// Mean size, full segments.
+    /// Mean size, packets.
     pub mean_size_packets: Option<f64>,
     /// By how much the mean can be off because flows of one size are in both classes, seconds.
     pub off_by_at_most_s: f64,
 }
 
 /// Flows of similar sizes in figures.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "StreamSizes"))]
 pub struct BinFigures {
-    /// Sizes, full segments: from this one on, and below the other.
+    /// Sizes from this one on, packets.
     pub from_packets: u64,
-    /// See above.
+    /// Up to below this one, packets.
     pub below_packets: u64,
     /// Flows that were complete.
     pub flows: u64,
-    /// Mean size, full segments.
+    /// Mean size, packets.
     pub mean_size_packets: f64,
     /// Mean response time, seconds.
     pub mean_s: f64,
-    /// Normal 95 % interval of that mean over flows.
+    /// Normal 95 % interval of that mean over flows, seconds.
     pub ci95: Option<[f64; 2]>,
-    /// Quantiles of the response time by their names, seconds.
-    pub quantiles_s: BTreeMap<&'static str, f64>,
+    /// Quantiles of the response time.
+    pub quantiles_s: Quantiles,
 }
 
 /// What is told of a run of a stream.
@@ -165,10 +189,10 @@ pub struct StreamFigures {
     pub long: ClassFigures,
     /// Mean response time of all, seconds.
     pub mean_s: Option<f64>,
-    /// Normal 95 % interval of that mean over flows.
+    /// Normal 95 % interval of that mean over flows, seconds.
     pub ci95: Option<[f64; 2]>,
-    /// Quantiles of the response times of all by their names, seconds.
-    pub quantiles_s: BTreeMap<&'static str, f64>,
+    /// Quantiles of the response times of all.
+    pub quantiles_s: Quantiles,
     /// By size, three classes to a factor of ten.
     pub by_size: Vec<BinFigures>,
     /// Largest error of every quantile, as a share of its value.
@@ -316,9 +340,9 @@ fn step(size_bytes: u64) -> u64 {
     (libm::log(size_bytes as f64) / libm::log1p(SIZE_STEP)) as u64
 }
 
-fn quantiles(sketch: &DDSketch) -> BTreeMap<&'static str, f64> {
-    let value = |(name, share)| Some((name, sketch.quantile(share).ok()??));
-    QUANTILES.into_iter().filter_map(value).collect()
+fn quantiles(sketch: &DDSketch) -> Quantiles {
+    let at = |share| sketch.quantile(share).ok().flatten();
+    Quantiles { p5: at(0.05), p50: at(0.5), p90: at(0.9), p95: at(0.95), p99: at(0.99) }
 }
 
 /// Short and long transfers, of sizes in descending order.
@@ -411,11 +435,12 @@ mod tests {
             }
             let mut times: Vec<f64> = flows.iter().map(|flow| flow.1.as_secs_f64()).collect();
             times.sort_by(f64::total_cmp);
-            for (name, share) in QUANTILES {
+            let Quantiles { p5, p50, p90, p95, p99 } = told.quantiles_s;
+            for (found, share) in [(p5, 0.05), (p50, 0.5), (p90, 0.9), (p95, 0.95), (p99, 0.99)] {
                 // The sketch gives the value of one rank, rounded down.
-                let value = times[(share * (times.len() - 1) as f64) as usize];
-                let off = (told.quantiles_s[name] / value - 1.0).abs();
-                assert!(off <= SKETCH_BOUND * 1.000_001, "{seed}, {name}: {value} and {}", told.quantiles_s[name]);
+                let (value, found) = (times[(share * (times.len() - 1) as f64) as usize], found.expect("flows"));
+                let off = (found / value - 1.0).abs();
+                assert!(off <= SKETCH_BOUND * 1.000_001, "{seed}, {share}: {value} and {found}");
             }
             assert_eq!(told.by_size.iter().map(|bin| bin.flows).sum::<u64>(), 20_000);
         }

@@ -12,6 +12,7 @@ const HEADER_BYTES: u64 = 28;
 
 /// Loss of the streams of UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Streams {
     /// How many: one direction counts as one.
     pub count: u64,

@@ -7,6 +7,8 @@ use crate::order::{percentile, percentile_ci95, sorted};
 /// Response times of some transfers. One that did not finish counts as an infinite time, so that a discipline gains
 /// nothing from starving some.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "TransferTimes"))]
 pub struct Times {
     /// How many.
     pub flows: u64,

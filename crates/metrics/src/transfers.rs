@@ -72,18 +72,33 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
 
 /// Times of the transfers of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "TransferSizes"))]
 pub struct Bin {
     /// Above so many kB.
     pub from_kb: u64,
     /// Up to so many kB; `None` without bound.
     pub to_kb: Option<u64>,
-    /// Their times.
-    #[serde(flatten)]
-    pub times: Times,
+    /// How many.
+    pub flows: u64,
+    /// Of these, those that did not finish.
+    pub unfinished: u64,
+    /// Median, seconds.
+    pub p50_s: Option<f64>,
+    /// 95 of 100 take at most this, seconds.
+    pub p95_s: Option<f64>,
+    /// 99 of 100 take at most this, seconds.
+    pub p99_s: Option<f64>,
+    /// 95 % interval of the median, seconds.
+    pub p50_ci95: Option<[f64; 2]>,
+    /// 95 % interval of the 95th percentile, seconds.
+    pub p95_ci95: Option<[f64; 2]>,
 }
 
 /// Times by size, of either direction and of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize), serde(deny_unknown_fields))]
+#[cfg_attr(feature = "schema", schemars(rename = "TransfersBySize"))]
 pub struct Bins {
     /// Toward the internal side.
     pub down: Vec<Bin>,
@@ -110,7 +125,9 @@ pub(crate) fn bins(runs: &Runs<'_>) -> Option<Bins> {
                     && one.size_bytes > 1000 * from_kb
                     && to_kb.is_none_or(|to| one.size_bytes <= 1000 * to)
             });
-            Bin { from_kb, to_kb, times: Times::of(inside.map(|one| one.response_s)) }
+            let Times { flows, unfinished, p50_s, p95_s, p99_s, p50_ci95, p95_ci95 } =
+                Times::of(inside.map(|one| one.response_s));
+            Bin { from_kb, to_kb, flows, unfinished, p50_s, p95_s, p99_s, p50_ci95, p95_ci95 }
         };
         BINS_KB.iter().map(bin).collect()
     };
@@ -155,11 +172,11 @@ mod tests {
         let sized = [one(10_000, false, Some(1.0)), one(10_001, true, None), one(1_000_001, true, Some(2.0))];
         let found = bins(&[&sized[..1], &sized[1..]]);
         let found = found.expect("transfers");
-        let counts = |rows: &[Bin]| rows.iter().map(|bin| bin.times.flows).collect::<Vec<_>>();
+        let counts = |rows: &[Bin]| rows.iter().map(|bin| bin.flows).collect::<Vec<_>>();
         assert_eq!(counts(&found.all), [1, 1, 0, 1]);
         assert_eq!(counts(&found.down), [1, 0, 0, 0]);
         assert_eq!(counts(&found.up), [0, 1, 0, 1]);
-        assert_eq!(found.up[1].times.unfinished, 1);
+        assert_eq!(found.up[1].unfinished, 1);
         assert_eq!(bins(&[&[]]), None);
     }
 

@@ -146,12 +146,12 @@ fn figures_have_the_probes_at_the_head_of_the_list() {
     assert_eq!(idle, Some(Time(expected)));
     let found = figures(&ran, idle).expect("facts that fit");
     let measured = found.ping.expect("pings");
-    assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, "A+"));
+    assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, metrics::Grade::APlus));
     // A link that is never busy: the figures are of all of the time.
     assert_eq!((measured.while_busy, measured.busy_share), (false, Some(0.0)));
     assert_eq!((measured.p95_all_ms, found.streams), (measured.p95_ms, None));
     assert_eq!(found.short.expect("one").flows, 1);
-    assert_eq!(found.transfers.expect("one").down[1].times.flows, 1);
+    assert_eq!(found.transfers.expect("one").down[1].flows, 1);
     assert!(found.call.is_none() && found.pages.is_none() && found.video.is_none());
     assert_eq!(kinds(&ran, &[]), Ok(vec![Kind::Ping, Kind::Short]));
 }

@@ -35,6 +35,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(schema::summary_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
     module.add_class::<runs::PlainRun>()?;
     module.add_function(wrap_pyfunction!(runs::run_plain, module)?)?;

@@ -40,3 +40,12 @@ pub fn table_schema() -> PyResult<String> {
         tables::Table::of::<crate::simulate::Alone>(),
     ])
 }
+
+/// JSON Schema of `summary.json` and of the outcomes of `mayfly explore`: an object of definitions by name, JSON.
+///
+/// # Errors
+/// `RuntimeError` when it cannot be written as JSON.
+#[pyfunction]
+pub fn summary_schema() -> PyResult<String> {
+    as_json(&[::summary::schema(), ::explore::schema()])
+}

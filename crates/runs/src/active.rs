@@ -1,19 +1,10 @@
 //! Flows in the network at once, over time.
 
-use serde::Serialize;
-
-/// Active flows between the end of the warm-up and the end of the run; as `mayfly.metrics.active`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Active {
-    /// Over time.
-    pub mean: f64,
-    /// At once.
-    pub max: i64,
-}
+use summary::ActiveFlows;
 
 /// Of flows from `starts`, ascending, to `ends`, infinite when unfinished, between `begin_s` and `end_s`, seconds.
 /// `None` without time between.
-pub(crate) fn active(starts: &[f64], ends: &[f64], begin_s: f64, end_s: f64) -> Option<Active> {
+pub(crate) fn active(starts: &[f64], ends: &[f64], begin_s: f64, end_s: f64) -> Option<ActiveFlows> {
     if end_s <= begin_s {
         return None;
     }
@@ -40,7 +31,7 @@ pub(crate) fn active(starts: &[f64], ends: &[f64], begin_s: f64, end_s: f64) -> 
         let opening = if steps[first].0 > edges[0] { max } else { level[first + 1] };
         max = opening.max(inside);
     }
-    Some(Active { mean, max })
+    Some(ActiveFlows { mean: Some(mean), max: u64::try_from(max).ok() })
 }
 
 /// Value at `x` of the line through the points, ascending, as `numpy.interp` has it.
@@ -63,11 +54,12 @@ mod tests {
 
     #[test]
     fn overlapping_flows_are_counted_over_time() {
+        let of = |mean, max| ActiveFlows { mean: Some(mean), max: Some(max) };
         let infinite = f64::INFINITY;
         let found = active(&[0.0, 1.0], &[2.0, infinite], 0.0, 4.0).expect("time");
-        assert_eq!(found, Active { mean: 1.25, max: 2 });
-        assert_eq!(active(&[0.0, 1.0], &[2.0, infinite], 2.0, 4.0), Some(Active { mean: 1.0, max: 1 }));
-        assert_eq!(active(&[0.0], &[1.0], 3.0, 4.0), Some(Active { mean: 0.0, max: 0 }));
+        assert_eq!(found, of(1.25, 2));
+        assert_eq!(active(&[0.0, 1.0], &[2.0, infinite], 2.0, 4.0), Some(of(1.0, 1)));
+        assert_eq!(active(&[0.0], &[1.0], 3.0, 4.0), Some(of(0.0, 0)));
         assert_eq!(active(&[0.0], &[1.0], 4.0, 4.0), None);
     }
 }

@@ -4,10 +4,11 @@ use metrics::Transfer;
 use netsim::{Counters, FlowRecord};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use summary::{ActiveFlows, Loss, ResponseTimes, Slowdown};
 use tables::{Record, Values};
 use units::Time;
 
-use crate::active::{Active, active};
+use crate::active::active;
 use crate::list::List;
 use crate::sums::{mean, normal_ci95};
 
@@ -28,9 +29,9 @@ pub struct Figures {
     /// Identities of the largest.
     pub largest_flows: Vec<i64>,
     /// The many that carry half of the bytes.
-    pub short: Class,
+    pub short: ResponseTimes,
     /// The few that carry the other half.
-    pub long: Class,
+    pub long: ResponseTimes,
     /// How many did not finish.
     pub flows_unfinished: u64,
     /// Payload of these, bytes.
@@ -42,46 +43,11 @@ pub struct Figures {
     /// Packets that the queues dropped.
     pub loss: Loss,
     /// Flows in the network at once.
-    pub active_flows: Option<Active>,
+    pub active_flows: Option<ActiveFlows>,
     /// Slowdown.
-    pub slowdown: Option<Percentiles>,
+    pub slowdown: Option<Slowdown>,
     /// Mean of the round-trip times without queueing, which are all the same, seconds.
     pub propagation_rtt_s: f64,
-}
-
-/// Response times of a class of flows by size.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Class {
-    /// Mean response time, seconds.
-    pub mean_s: Option<f64>,
-    /// Its 95 % interval.
-    pub ci95: Option<[f64; 2]>,
-    /// How many.
-    pub flows: u64,
-    /// Mean size, MSS.
-    pub mean_size_packets: Option<f64>,
-}
-
-/// Packets that the queues dropped.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Loss {
-    /// Of the packets that the senders of the data sent.
-    pub rate: Option<f64>,
-    /// Flows that lost one or more.
-    pub flows: u64,
-    /// Their share.
-    pub share: f64,
-}
-
-/// Slowdown that so many of 100 transfers stay within; `None` where that is one that did not finish.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Percentiles {
-    /// Half of them.
-    pub p50: Option<f64>,
-    /// 95 of 100.
-    pub p95: Option<f64>,
-    /// 99 of 100.
-    pub p99: Option<f64>,
 }
 
 /// What the figures are taken from.
@@ -140,7 +106,7 @@ pub(crate) fn figures(of: &Taken<'_>) -> Figures {
         loss: Loss {
             rate: (sent > 0).then(|| drops as f64 / sent as f64),
             flows: lossy as u64,
-            share: lossy as f64 / list.len() as f64,
+            share: Some(lossy as f64 / list.len() as f64),
         },
         active_flows: active(&list.start_s, &ends, begin_s, end_s),
         slowdown: percentiles(of),
@@ -182,11 +148,11 @@ fn long_ones(of: &Taken<'_>) -> Vec<bool> {
     long
 }
 
-fn class(of: &Taken<'_>, is_long: &[bool], long: bool) -> Class {
+fn class(of: &Taken<'_>, is_long: &[bool], long: bool) -> ResponseTimes {
     let rows = || (0..of.list.len()).filter(|&row| is_long[row] == long && of.records[row].finish != Time::NEVER);
     let times: Vec<f64> = rows().map(|row| of.response_s[row]).collect();
     let packets: i64 = rows().map(|row| (of.list.size_bytes[row] + of.mss - 1) / of.mss).sum();
-    Class {
+    ResponseTimes {
         mean_s: mean(&times),
         ci95: normal_ci95(&times),
         flows: times.len() as u64,
@@ -194,7 +160,7 @@ fn class(of: &Taken<'_>, is_long: &[bool], long: bool) -> Class {
     }
 }
 
-fn percentiles(of: &Taken<'_>) -> Option<Percentiles> {
+fn percentiles(of: &Taken<'_>) -> Option<Slowdown> {
     let latest_s = of.duration_s * (1.0 - LATE_SHARE);
     let counted = (0..of.list.len()).filter(|&row| of.list.start_s[row] <= latest_s);
     let mut ordered: Vec<f64> =
@@ -204,5 +170,5 @@ fn percentiles(of: &Taken<'_>) -> Option<Percentiles> {
         let rank = (ordered.len() * share).div_ceil(100).max(1);
         ordered.get(rank - 1).copied().filter(|value| value.is_finite())
     };
-    (!ordered.is_empty()).then(|| Percentiles { p50: ranked(50), p95: ranked(95), p99: ranked(99) })
+    (!ordered.is_empty()).then(|| Slowdown { p50: ranked(50), p95: ranked(95), p99: ranked(99) })
 }

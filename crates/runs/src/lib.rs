@@ -15,7 +15,7 @@ mod sums;
 pub mod table_file;
 
 pub use arrays::batch;
-pub use figures::{Class, Figures, Loss, Percentiles};
+pub use figures::Figures;
 pub use files::{Labels, Numbers, Written};
 pub use list::List;
 pub use run::{Ran, Seconds, run};

@@ -3,7 +3,7 @@
  * comes with the catalogue: `crates/metrics/src/measures.rs` lists it.
  */
 
-import type { Catalogue, CatalogueMeasure, Figures, Interval, Outcome, Ping, Times } from "../engine/types";
+import type { Catalogue, CatalogueMeasure, Outcome, Ping, TransferTimes, UserFigures } from "../engine/types";
 import { duration, percent, three } from "../state/units";
 
 export interface Metric {
@@ -27,7 +27,7 @@ export interface Metric {
   phrase: string | null;
 }
 
-function count(times: Times | null): string {
+function count(times: TransferTimes | null): string {
   if (times === null) return "";
   const flows = `of ${times.flows.toLocaleString("en-US")}`;
   return times.unfinished > 0 ? `${flows}, ${times.unfinished.toLocaleString("en-US")} unfinished` : flows;
@@ -35,7 +35,7 @@ function count(times: Times | null): string {
 
 /** In which time a ping was taken. */
 function load({ while_busy, busy_share }: Ping): string {
-  if (busy_share === null || busy_share === undefined) return "";
+  if (busy_share === null) return "";
   return while_busy ? `the link is busy ${percent(busy_share)} of the time` : "the link is never busy: over the whole time";
 }
 
@@ -47,12 +47,10 @@ export function both(metric: Metric, first: Outcome, other: Outcome): [number | 
 }
 
 /** What stands below a figure, by the part of the figures that it is of. */
-const DETAILS: Record<string, (figures: Figures) => string> = {
+const DETAILS: Record<string, (figures: UserFigures) => string> = {
   ping({ ping }) {
     if (ping === null) return "";
-    const parts = [load(ping)];
-    if (ping.idle_ms !== null) parts.push(`idle ${duration(ping.idle_ms / 1000)}`);
-    if (ping.grade) parts.push(`grade ${ping.grade}`);
+    const parts = [load(ping), `idle ${duration(ping.idle_ms / 1000)}`, `grade ${ping.grade}`];
     if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
     return parts.filter((part) => part !== "").join(", ");
   },
@@ -96,7 +94,7 @@ function measured(measure: CatalogueMeasure): Metric {
       return figure(own, measure.field) ?? (ends !== null && ends > 0 && metric.unit === "s" ? Infinity : null);
     },
     detail(outcome) {
-      const ends = of(outcome)?.[measure.interval] as Interval | undefined;
+      const ends = of(outcome)?.[measure.interval] as [number, number] | null | undefined;
       const interval = ends ? `95 % interval ${shown(metric, ends[0] / per)} to ${shown(metric, ends[1] / per)}` : "";
       return [DETAILS[part]?.(outcome.figures) ?? "", interval].filter((text) => text !== "").join("; ");
     },

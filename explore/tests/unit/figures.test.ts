@@ -50,8 +50,9 @@ describe("a change", () => {
 describe("what is taken while the link is busy", () => {
   const pinged = (busy_share: number, p95_ms: number, p95_all_ms: number): ReturnType<typeof outcome> => {
     const made = outcome("fifo", { ping: 1, mos: 4 });
-    const ping = { probes: 9, idle_ms: 20, mean_ms: 1, p50_ms: 1, p95_ms, p99_ms: 1, loss: 0, grade: "C", while_busy: busy_share > 0, busy_share, p95_all_ms };
-    return { ...made, figures: { ...made.figures, ping } };
+    const ping = { probes: 9, idle_ms: 20, mean_ms: 1, p50_ms: 1, p95_ms, p99_ms: 1, loss: 0, grade: "C" as const };
+    const all = { p95_ci95: null, while_busy: busy_share > 0, busy_share, mean_all_ms: null, p95_all_ms };
+    return { ...made, figures: { ...made.figures, ping: { ...ping, ...all } } };
   };
   const ping = metric("ping");
 
@@ -70,7 +71,7 @@ describe("what is taken while the link is busy", () => {
 describe("streams of UDP", () => {
   it("have a row where there are some", () => {
     const made = outcome("fifo", {});
-    const lossy = { ...made, figures: { ...made.figures, streams: { count: 3, loss: 0.02, loss_worst: 0.05 } } };
+    const lossy = { ...made, figures: { ...made.figures, streams: { count: 3, loss: 0.02, loss_worst: 0.05, loss_ci95: null } } };
     expect([STREAM_METRIC.value(lossy), STREAM_METRIC.value(made)]).toEqual([0.02, null]);
     expect([STREAM_METRIC.detail(lossy), STREAM_METRIC.detail(made)]).toEqual(["3 streams, 5 % in the worst", ""]);
   });
@@ -79,7 +80,8 @@ describe("streams of UDP", () => {
 describe("transfers that never end", () => {
   const some = (p95_s: number | null): ReturnType<typeof outcome> => {
     const made = outcome("fifo", {});
-    return { ...made, figures: { ...made.figures, pages: { pages: 31, unfinished: 9, p50_s: 1, p95_s, p99_s: null } } };
+    const pages = { pages: 31, unfinished: 9, p50_s: 1, p95_s, p99_s: null, p50_ci95: null, p95_ci95: null };
+    return { ...made, figures: { ...made.figures, pages } };
   };
   const pages = metric("pages");
 
@@ -97,7 +99,8 @@ describe("transfers that never end", () => {
 describe("the answer", () => {
   const fifo = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 6 }) };
   const lfq = { label: "lfq", outcome: outcome("lfq", { ping: 0.013, short: 0.12, pages: 1.7, mos: 4.4, long: 4.8 }) };
-  const told: Recommendation = { kind: "use", discipline: "lfq", sentence: "Use lfq: it is better.", doubt: "One run." };
+  const words = { sentence: "Use lfq: it is better.", doubt: "One run.", gives: [], costs: [], load: null, shapes: null };
+  const told: Recommendation = { kind: "use", discipline: "lfq", equal: [], runs_on: ["module"], ...words };
 
   it("is the sentence of the engine, and its doubt", () => {
     expect(answer([fifo, lfq], told, METRICS)).toBe("Use lfq: it is better. One run.");

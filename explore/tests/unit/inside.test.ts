@@ -9,6 +9,8 @@ const MS = 1e6;
 
 /** Three packets of a long transfer (flow 0), one of a short one (1), one that goes up (2). 1500 bytes take 12 ms at 1 Mbit/s. */
 const inside: Inside = {
+  from_s: 0,
+  to_s: 1,
   flows: { id: [0, 1, 2], kind: [1, 0, 0], size_bytes: [5e6, 3e3, 3e3], up: [0, 0, 1] },
   packets: {
     flow: [0, 0, 0, 1, 2, 0],

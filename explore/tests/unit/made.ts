@@ -40,7 +40,7 @@ export function outcome(label: string, { ping, short, pages, mos, long, delay = 
       workload: "office",
       discipline: { id: label, label },
       figures: {
-        ping: ping === undefined ? null : { probes: 100, idle_ms: 20, mean_ms: ping * 800, p50_ms: ping * 700, p95_ms: ping * 1000, p99_ms: ping * 1100, loss: 0, grade: "C" },
+        ping: ping === undefined ? null : { probes: 100, idle_ms: 20, mean_ms: ping * 800, p50_ms: ping * 700, p95_ms: ping * 1000, p99_ms: ping * 1100, loss: 0, grade: "C", while_busy: false, busy_share: null },
         short: short === undefined ? null : times(short, short / 2),
         pages: pages === undefined ? null : { pages: 8, ...times(pages, pages / 2) },
         call: mos === undefined ? null : { from: "synthetic", mos, down: null, up: null },

@@ -1,5 +1,6 @@
 """Figures of one run that the rows of the arena read."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,10 @@ def attack(run: RunResult, scenario: Scenario) -> Figures:
         found["long"] = long["ratio"] or 0.0
         if long["longest_stall_s"] is not None:
             found["stall_s"] = long["longest_stall_s"]
-    victims: dict[str, Any] = groups.get("short") or groups.get("flood") or {}
+    victims = groups.get("short") or groups.get("flood")
+    slow: Mapping[str, Any] | None = victims["slowdown"] if victims else None
     for percent in (50, 95):
-        if slow := victims.get("slowdown"):
+        if slow:
             value = slow[f"p{percent}"]
             found[f"slowdown_p{percent}"] = value if value is not None else ENDLESS
     return found

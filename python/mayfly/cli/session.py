@@ -3,7 +3,7 @@
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -152,7 +152,7 @@ class Session:
         assert self.out is not None
         files = self.placed(result.write(self.out, report=report))
         if self.as_json:
-            only = result.summary["disciplines"][0] if single else {}
+            only: Mapping[str, Any] = result.summary["disciplines"][0] if single else {}
             self.print_json({**only, **result.summary, "files": files})
             return
         from mayfly.comparison.overview import WIDE, legend, overview_table, users_table

@@ -6,12 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import polars as pl
 
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
+from mayfly.scenario.presets import kernel_of
 from mayfly.scenario.scenario import Scenario
 from mayfly.show.notebook import Result
 from mayfly.simulate.recording import Recording
@@ -23,6 +24,7 @@ from mayfly.workload.lists import in_text
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured, Workload
     from mayfly.metrics.users import Rule
+    from mayfly.summary_types import DisciplineRow, Summary
 
 SCHEMA = 1
 """Version of summary.json and of the Parquet files."""
@@ -54,7 +56,7 @@ class Comparison(Result):
 
     records: pl.DataFrame
     samples: pl.DataFrame
-    summary: dict[str, Any]
+    summary: "Summary"
     drops: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     packets: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
     timeouts: pl.DataFrame = field(default_factory=pl.DataFrame, repr=False)
@@ -95,7 +97,7 @@ class Comparison(Result):
         """
         from mayfly.models.queue.disciplines import models_of
 
-        return replace(self, summary=self.summary | models_of(self.summary, self.records, path))
+        return replace(self, summary=cast("Summary", self.summary | models_of(self.summary, self.records, path)))
 
     def write(self, folder: str | os.PathLike[str], report: bool = True) -> dict[str, str]:
         """Writes ``flows.parquet``, ``samples.parquet``, ``summary.json`` and ``report.html``.
@@ -294,7 +296,7 @@ def gather(
     scenario: Scenario,
     runs: Iterable[RunResult],
     command: str,
-    extra: dict[str, Any] | None = None,
+    extra: "Mapping[str, Any] | None" = None,
     span_s: float | None = None,
     rows: "Rows | None" = None,
 ) -> Comparison:
@@ -334,7 +336,7 @@ def gather(
     if span_s is None and not scenario.stop_when_idle:
         span_s = scenario.duration
     load = offered(first, mss=scenario.tcp.mss, header_bytes=scenario.tcp.headers_bytes, span_s=span_s)
-    summary = {
+    summary: Summary = {
         "schema": SCHEMA,
         "command": command,
         "scenario": scenario.model_dump(mode="json"),
@@ -350,9 +352,10 @@ def gather(
             "largest_flows": first["flow_id"].gather(largest(first)).to_list(),
         },
         "links": links_of(scenario, load, measured[0]["links"]),
-        "transport": {"preset": scenario.tcp.preset, "other": None},
+        "transport": {"preset": scenario.tcp.preset, "kernel": kernel_of(vars(scenario.tcp)), "other": None},
         "disciplines": measured,
-        **(extra or {}),
+        **cast("Summary", extra or {}),
+        "recommendation": None,
     }
     summary["recommendation"] = recommendation(summary)
     if beyond := sum(run.counters["beyond_trace"] for run in runs):
@@ -388,14 +391,14 @@ class Rows:
     def __init__(
         self,
         scenario: Scenario,
-        make: "Callable[[Workload, list[RunResult]], dict[str, Any]] | None" = None,
+        make: "Callable[[Workload, list[RunResult]], DisciplineRow] | None" = None,
         rule: "Rule | None" = None,
     ):
         self._scenario = scenario
         self._rule = rule
         self._make = make or _row
         self._work: Workload | None = None
-        self._made: dict[str, dict[str, Any]] = {}
+        self._made: dict[str, DisciplineRow] = {}
         self._lock = Lock()
 
     def add(self, own: list[RunResult]) -> None:
@@ -412,7 +415,7 @@ class Rows:
                 self._work = Workload(self._scenario, own, self._rule)
         self._made[own[0].discipline.label] = self._make(self._work, own)
 
-    def all(self, work: "Workload", runs: Sequence[RunResult]) -> list[dict[str, Any]]:
+    def all(self, work: "Workload", runs: Sequence[RunResult]) -> "list[DisciplineRow]":
         """The rows of all disciplines of ``runs``, in their order; ``work`` is what they have in common."""
         of_each: dict[str, list[RunResult]] = {}
         for run in runs:
@@ -434,7 +437,7 @@ class Rows:
         return list(rows.values())
 
 
-def while_busy(row: Mapping[str, Any]) -> bool | None:
+def while_busy(row: "DisciplineRow") -> bool | None:
     """Whether the ping of a row is that of the busy seconds of its link; None without a ping.
 
     Examples
@@ -442,11 +445,12 @@ def while_busy(row: Mapping[str, Any]) -> bool | None:
     >>> while_busy({"users": {"ping": {"while_busy": True}}}), while_busy({"users": None})
     (True, None)
     """
-    ping = (row.get("users") or {}).get("ping")
+    users = row.get("users")
+    ping = users.get("ping") if users else None
     return None if ping is None else bool(ping.get("while_busy"))
 
 
-def _row(work: "Workload", own: list[RunResult]) -> dict[str, Any]:
+def _row(work: "Workload", own: list[RunResult]) -> "DisciplineRow":
     """A row of the summary with slowdown, and with the figures of each replication where there are several."""
     from mayfly.comparison.recommendation import resampled_values
     from mayfly.comparison.run_set import Measured
@@ -463,7 +467,7 @@ def _row(work: "Workload", own: list[RunResult]) -> dict[str, Any]:
     return found
 
 
-def row_of(of: "Measured") -> dict[str, Any]:
+def row_of(of: "Measured") -> "DisciplineRow":
     """The row of ``disciplines`` in the summary.
 
     Parameters
@@ -483,10 +487,11 @@ def row_of(of: "Measured") -> dict[str, Any]:
     ran = of.runs[0].discipline
     row = summarise(of.records, [run.counters for run in of.runs], ran.label)
     for section in SECTIONS:
-        row |= section.measure(of) if section.measure else {}
+        if section.measure:
+            row |= section.measure(of)
     # Disciplines of an engine other than the simulator bear its name in their label.
-    known = {"id": ran.id, "family": ran.family, "label": ran.label, "options": ran.options}
-    return row | known | {"runs_on": runs_on(ran.id)}
+    row |= {"id": ran.id, "family": ran.family, "label": ran.label, "options": ran.options, "runs_on": runs_on(ran.id)}
+    return cast("DisciplineRow", row)
 
 
 def _together(tables: Iterable[pl.DataFrame | None]) -> pl.DataFrame:

@@ -1,20 +1,23 @@
 """Both queues of a link in the summary: which direction is the busier, and what each discipline did to either."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, bytes_text, count_text, digits, rate_text, share_text, time_text
 
-WAYS = {"down": "down, to the inside", "up": "up, from the inside"}
+if TYPE_CHECKING:
+    from mayfly.summary_types import Direction, LinkDirection, LinkUse, Summary
+
+WAYS: Mapping[Direction, str] = {"down": "down, to the inside", "up": "up, from the inside"}
 """Directions of a link."""
 
 _HEADS = ("link use", "busiest\nsecond", "drops", "marks", "mean queue\npackets", "queueing delay\nmean")
 
-Summary = Mapping[str, Any]
 
-
-def ways(summary: Summary) -> list[str]:
+def ways(summary: Summary) -> list[Direction]:
     """Directions of the link, the busier first; none where the summary tells of no two.
 
     Examples
@@ -39,17 +42,20 @@ def link_facts(summary: Summary) -> dict[str, str]:
     dict of str
         By direction.
     """
-    facts = {}
+    facts = dict[str, str]()
+    links = summary.get("links")
+    if not links:
+        return facts
     for way in ways(summary):
-        own = summary["links"][way]
+        own = links[way]
         rate = rate_text(own["rate_bps"])
         if trace := own.get("trace"):
             rate = f"varies as {trace['file']}, mean {rate}"
         parts = [rate, f"buffer {buffer_text(own['buffer'])}"]
-        if own.get("offered_mbps") is not None:
-            load = "" if own.get("load") is None else f" (load {digits(own['load'])})"
-            parts.append(f"{digits(own['offered_mbps'])} Mbit/s offered{load}")
-        facts[f"{way}, the busier" if way == summary["links"]["busier"] else way] = ", ".join(parts)
+        if (mbps := own.get("offered_mbps")) is not None:
+            load = "" if (share := own.get("load")) is None else f" (load {digits(share)})"
+            parts.append(f"{digits(mbps)} Mbit/s offered{load}")
+        facts[f"{way}, the busier" if way == links["busier"] else way] = ", ".join(parts)
     return facts
 
 
@@ -77,13 +83,13 @@ def links_table(summary: Summary) -> Table | None:
         None where the summary tells of no two directions.
     """
     order = ways(summary)
-    rows = [row for row in summary["disciplines"] if row.get("links")]
+    rows = [(row["label"], links) for row in summary["disciplines"] if (links := row.get("links"))]
     if not order or not rows:
         return None
     lines: list[str | tuple[str, ...]] = []
     for way in order:
         lines.append(WAYS[way] + (": the busier" if way == order[0] else ""))
-        lines += [(row["label"], *_cells(row["links"][way])) for row in rows]
+        lines += [(label, *_cells(links[way])) for label, links in rows]
     note = (
         "Each direction has a queue of its own. Busiest second: the largest share of the rate that was sent in any "
         "second of the run; below 100 % the link was never full."
@@ -91,7 +97,7 @@ def links_table(summary: Summary) -> Table | None:
     return Table("The link, both directions", ("discipline", *_HEADS), tuple(lines), notes=(note,))
 
 
-def _cells(own: Mapping[str, Any]) -> tuple[str, ...]:
+def _cells(own: LinkUse) -> tuple[str, ...]:
     queue, delay = own.get("queue_mean_packets"), own.get("queue_delay_mean_s")
     return (
         share_text(own.get("utilisation")),
@@ -103,7 +109,7 @@ def _cells(own: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def links_sentence(summary: Mapping[str, Any]) -> str | None:
+def links_sentence(summary: Summary) -> str | None:
     """Both directions of the link with their rates, loads and buffers, the busier one first; None where it has none."""
     if not (links := summary.get("links")):
         return None
@@ -111,7 +117,7 @@ def links_sentence(summary: Mapping[str, Any]) -> str | None:
     return f"The busier direction is {first}: {_link_text(links[first])}; {last}: {_link_text(links[last])}."
 
 
-def _link_text(link: Mapping[str, Any]) -> str:
+def _link_text(link: LinkDirection) -> str:
     load = "nothing offered"
     if link["load"] is not None:
         often = f"{link['load']:.1f} times as much" if link["load"] > 1 else f"{use_text(link['load'])} of it"

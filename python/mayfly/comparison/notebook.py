@@ -1,7 +1,9 @@
 """A comparison in a notebook: bars of what was measured, the overview, and the answer."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from mayfly.comparison.ordering import leading, leading_sentences
 from mayfly.comparison.overview import overview_table
@@ -10,13 +12,15 @@ from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
 from mayfly.text.readable import count_text, time_text
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, Summary
+
 
 MOST = 3
 """Panels drawn: the first that the runs have."""
 
 
-def in_short(summary: Mapping[str, Any], records: Any) -> str:
+def in_short(summary: Summary, records: Any) -> str:
     """What was compared, on one line.
 
     Parameters
@@ -38,7 +42,7 @@ def in_short(summary: Mapping[str, Any], records: Any) -> str:
     return f"{summary['command']}{where}, {flows} flows, {shown}; {records.height:,} records"
 
 
-def plot(summary: Mapping[str, Any]) -> str:
+def plot(summary: Summary) -> str:
     """Bars of the leading disciplines, as SVG.
 
     Parameters
@@ -67,13 +71,13 @@ def _panel(title: str, found: Sequence[Felt | None]) -> Bars | None:
     return Bars(f"{title[0].upper()}{title[1:]}", values, intervals, [time_text(seconds) for seconds in values])
 
 
-def _mean_panel(rows: Sequence[Row], name: str) -> Bars | None:
+def _mean_panel(rows: Sequence[DisciplineRow], name: Literal["short", "long"]) -> Bars | None:
     """Mean response time of a class of flows."""
     classes = [row.get(name) or {} for row in rows]
     return _panel(f"{name} flows, mean response time", [Felt(of.get("mean_s"), of.get("ci95")) for of in classes])
 
 
-def shown(summary: Mapping[str, Any]) -> list[Any]:
+def shown(summary: Summary) -> list[Any]:
     """Sentences of the answer, the plot and the overview.
 
     Parameters
@@ -89,6 +93,7 @@ def shown(summary: Mapping[str, Any]) -> list[Any]:
     from mayfly.show.terminal import drawn
 
     first, _ = leading_sentences(summary)
-    recommended = [(summary.get("recommendation") or {}).get("sentence", "")]
+    found = summary.get("recommendation")
+    recommended = [found["sentence"] if found else ""]
     overview = drawn(overview_table(summary, means=not think_times(summary)))
     return [part for part in (*recommended, plot(summary), overview, *first) if part]

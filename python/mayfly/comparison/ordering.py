@@ -1,17 +1,24 @@
 """Many disciplines at once: their order, and the few that stand for them."""
 
+from __future__ import annotations
+
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mayfly.discipline_registry import FAMILIES
 from mayfly.show.plots import MANY
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, ResponseTimes, Summary
+
 _LEAST = 5
 
-Row = Mapping[str, Any]
+Row = TypeVar("Row", bound=Mapping[str, Any])
+"""A row of a table with ``label`` and ``family``."""
 
 
-def family(row: Row) -> str:
+def family(row: Mapping[str, Any]) -> str:
     """Family of a row of ``summary.json``.
 
     Parameters
@@ -76,7 +83,7 @@ def grouped(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
     return [(name, [row for row in ordered if family(row) == name]) for name in names]
 
 
-def leading(rows: Sequence[Row]) -> list[str]:
+def leading(rows: Sequence[DisciplineRow]) -> list[str]:
     """Labels of the disciplines that stand for all.
 
     Parameters
@@ -104,13 +111,13 @@ def leading(rows: Sequence[Row]) -> list[str]:
     return [row["label"] for row in members if row is first or row["label"] in chosen]
 
 
-def _rank(row: Row) -> tuple[float, float]:
+def _rank(row: DisciplineRow) -> tuple[float, float]:
     """Shortest mean response time of short flows first, then of long ones."""
-    short, long = (float("inf") if row[name]["mean_s"] is None else row[name]["mean_s"] for name in ("short", "long"))
-    return short, long
+    short_s, long_s = row["short"]["mean_s"], row["long"]["mean_s"]
+    return math.inf if short_s is None else short_s, math.inf if long_s is None else long_s
 
 
-def leading_sentences(summary: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def leading_sentences(summary: Summary) -> tuple[list[str], list[str]]:
     """Sentences of the answer, those about :func:`leading` disciplines apart from the rest.
 
     Parameters
@@ -131,7 +138,7 @@ def leading_sentences(summary: Mapping[str, Any]) -> tuple[list[str], list[str]]
     return [sentence for sentence in answer if sentence not in rest], rest
 
 
-def marks(rows: Sequence[Row]) -> dict[str, dict[str, str]]:
+def marks(rows: Sequence[DisciplineRow]) -> dict[str, dict[str, str]]:
     """Which figures are the best or the worst of a column, as far as the intervals can tell.
 
     Parameters
@@ -160,9 +167,12 @@ def marks(rows: Sequence[Row]) -> dict[str, dict[str, str]]:
     return {name: _marked({label: ends for label, ends in cells.items() if ends}) for name, cells in columns.items()}
 
 
-def _interval(flows: Row) -> tuple[float, float] | None:
+def _interval(flows: ResponseTimes) -> tuple[float, float] | None:
     mean_s = flows["mean_s"]
-    return None if mean_s is None else tuple(flows["ci95"] or (mean_s, mean_s))
+    if mean_s is None:
+        return None
+    low, high = flows["ci95"] or (mean_s, mean_s)
+    return low, high
 
 
 def _marked(intervals: Mapping[str, tuple[float, float]]) -> dict[str, str]:

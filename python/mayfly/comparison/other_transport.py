@@ -1,9 +1,11 @@
 """How much an answer depends on the hosts that were assumed: the baseline and the best once more with others."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -14,6 +16,9 @@ from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.simulate.run import observe_many
 from mayfly.text.readable import time_text
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, DisciplineRowPart, OtherHosts
 
 TODAY, OF_2012 = "linux", "qualnet-4.5-like"
 """Presets of the transport: each is the other one's check."""
@@ -31,9 +36,9 @@ def other_transport(
     scenario: Scenario,
     flows: pl.DataFrame,
     chosen: Sequence[Discipline],
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[DisciplineRow],
     best: str | None = None,
-) -> dict[str, Any] | None:
+) -> OtherHosts | None:
     """The key ``other`` of the summary's ``transport``.
 
     Parameters
@@ -77,7 +82,7 @@ def other_transport(
     return {"preset": preset, "sentence": sentence}
 
 
-def _values(rows: Sequence[Mapping[str, Any]], measure: Measure) -> dict[str, float]:
+def _values(rows: Sequence[DisciplineRow], measure: Measure) -> dict[str, float]:
     """The measure by label, s, of those that have it with a bound."""
     found = {row["label"]: measured(row, measure) for row in rows}
     return {label: own.value for label, own in found.items() if own is not None and own.value is not None}
@@ -93,11 +98,11 @@ def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], 
     """The measure by label."""
     runs = observe_many(scenario, pair, flows)
     begin_s = min(run.begin_s for run in runs)
-    rows = []
+    rows: list[DisciplineRowPart] = []
     for run in runs:
         felt = _native.users_of_runs([run.observed], run.idle_rtt_s, (begin_s, run.end_s), None, None, None)
         rows.append({"label": run.discipline.label, "users": json.loads(felt)})
-    return _values(rows, measure)
+    return _values(cast("list[DisciplineRow]", rows), measure)
 
 
 def _text(seconds: float | None) -> str:

@@ -3,8 +3,10 @@
 What users feel comes first, then the queue and the means of Chen 2012, Table 4.2.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mayfly.comparison.links import links_sentence, use_text, ways
 from mayfly.comparison.ordering import grouped, marks
@@ -29,6 +31,9 @@ from mayfly.text.readable import (
     time_text,
 )
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import Direction, DisciplineRow, Resampling, Summary
+
 WIDE = 110
 """Columns of a terminal from which on the flow table has room unasked."""
 
@@ -36,7 +41,7 @@ CHOSEN = "*"
 """Stands before the discipline that is recommended."""
 
 
-def users_table(summary: Mapping[str, Any]) -> Table | None:
+def users_table(summary: Summary) -> Table | None:
     """What users feel, side by side: 95th percentiles of short transfers and pings, a call, pages, long transfers.
 
     Parameters
@@ -54,7 +59,8 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
     rows = summary["disciplines"]
     if not any(row.get("users") for row in rows):
         return None
-    chosen = (summary.get("recommendation") or {}).get("discipline")
+    found = summary.get("recommendation")
+    chosen = found and found["discipline"]
     columns = [
         measure
         for measure in MEASURES
@@ -77,11 +83,11 @@ def users_table(summary: Mapping[str, Any]) -> Table | None:
     return Table(title, heads, tuple(body), narrow="fold" if few else "hide", widest=LABEL, padded=few)
 
 
-def _has_intervals(rows: list[Mapping[str, Any]], columns: Sequence[Measure]) -> bool:
+def _has_intervals(rows: list[DisciplineRow], columns: Sequence[Measure]) -> bool:
     return any(own.ci95 for row in rows for column in columns if (own := measured(row, column)))
 
 
-def _figure_cell(row: Mapping[str, Any], column: Measure, intervals: bool) -> Cell:
+def _figure_cell(row: DisciplineRow, column: Measure, intervals: bool) -> Cell:
     found = measured(row, column)
     if found is None:
         return Cell(time_text(None))
@@ -108,7 +114,7 @@ def _end(value: float) -> str:
     return f"{float(f'{value:.2g}'):,g}"
 
 
-def legend(summary: Mapping[str, Any], means: bool = True) -> list[str]:
+def legend(summary: Summary, means: bool = True) -> list[str]:
     """What the words of the tables mean and which link they are of, in sentences.
 
     Parameters
@@ -154,15 +160,15 @@ def legend(summary: Mapping[str, Any], means: bool = True) -> list[str]:
     return said
 
 
-def _settled(resampling: Mapping[str, Any]) -> str:
+def _settled(resampling: Resampling) -> str:
     """Why there are fewer hours than there could be, with a space before it."""
-    if not resampling.get("settled"):
+    if not resampling["settled"]:
         return ""
     most = resampling["most"]
     return f" More would hardly change the choice; `--replications {most}` draws {most}, for steadier intervals."
 
 
-def overview_table(summary: Mapping[str, Any], wide: bool = True, means: bool = True) -> Table:
+def overview_table(summary: Summary, wide: bool = True, means: bool = True) -> Table:
     """Disciplines side by side: mean response time of short and long flows with its 95 % interval, and the queue.
 
     Parameters
@@ -187,18 +193,21 @@ def overview_table(summary: Mapping[str, Any], wide: bool = True, means: bool = 
     return (_few if len(rows) <= MANY else _many)(rows, order, wide, means, titled)
 
 
-def _head(name: str, order: Sequence[str]) -> str:
+def _head(name: str, order: Sequence[Direction]) -> str:
     """Head of a column of the queue; both directions where there are two."""
     return f"{name}\n{'/'.join(order)}" if order else name
 
 
-def _of_ways(row: Mapping[str, Any], order: Sequence[str], key: str, text: Callable[[Any], str]) -> str:
+def _of_ways(row: DisciplineRow, order: Sequence[Direction], key: QueueKey, text: Callable[[Any], str]) -> str:
     """A figure of the queue in each direction, the busier one first; of the only queue where there is one."""
     links = row.get("links")
     if not order or not links:
         return text(row.get(key))
     return "/".join(text(links[way].get(key)) for way in order)
 
+
+QueueKey = Literal["utilisation", "drops", "marks"]
+"""What both a row and its links have of a queue."""
 
 _QUEUE = "The link and its queue"
 
@@ -210,13 +219,13 @@ def _title(means: bool, titled: str, interval: str) -> str:
     return f"{f'Mean of {titled}' if titled else 'Mean response time'}{interval}"
 
 
-def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means: bool, titled: str) -> Table:
+def _few(rows: list[DisciplineRow], order: Sequence[Direction], wide: bool, means: bool, titled: str) -> Table:
     marked_packets = any(row.get("marks") for row in rows)
     names = [*(["short flows", "long flows"] if means else []), _head("link use", order), _head("drops", order)]
     names += [*([_head("marks", order)] if marked_packets else []), "un-\nfinished"]
     names += ["flow table\nmean/max\nmemory"] if wide else []
     marked = marks(rows)
-    body = [
+    body: list[tuple[Cell | str, ...]] = [
         (
             row["label"],
             *([_mean_cell(row, name, marked) for name in ("short", "long")] if means else []),
@@ -232,7 +241,7 @@ def _few(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means:
     return Table(title, ("discipline", *names), tuple(body), narrow="fold", widest=0)
 
 
-def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means: bool, titled: str) -> Table:
+def _many(rows: list[DisciplineRow], order: Sequence[Direction], wide: bool, means: bool, titled: str) -> Table:
     marked_packets = any(row.get("marks") for row in rows)
     names = [*(["short flows", "long flows"] if means else []), "un-\nfinished", _head("drops", order)]
     names += [*([_head("marks", order)] if marked_packets else []), _head("link use", order)]
@@ -261,22 +270,22 @@ def _many(rows: list[Mapping[str, Any]], order: Sequence[str], wide: bool, means
     return Table(title, ("discipline", *names), tuple(body), widest=LABEL, padded=False)
 
 
-def _good(row: Mapping[str, Any], marked: Mapping[str, str]) -> bool | None:
+def _good(row: DisciplineRow, marked: Mapping[str, str]) -> bool | None:
     return {"best": True, "worst": False}.get(marked.get(row["label"], ""))
 
 
-def _entries(row: Mapping[str, Any]) -> str:
+def _entries(row: DisciplineRow) -> str:
     """Mean and largest flow table."""
     table = row["flow_table"]
     return "0" if table["max"] == 0 else f"{count_text(table['mean'])}/{count_text(table['max'])}"
 
 
-def _mean_cell(row: Mapping[str, Any], name: str, marked: Mapping[str, Mapping[str, str]]) -> Cell:
+def _mean_cell(row: DisciplineRow, name: Literal["short", "long"], marked: Mapping[str, Mapping[str, str]]) -> Cell:
     flows = row[name]
     return Cell(time_text(flows["mean_s"]), _good(row, marked[name]), interval_text(flows["mean_s"], flows["ci95"]))
 
 
-def _unfinished_cell(row: Mapping[str, Any], marked: Mapping[str, Mapping[str, str]]) -> Cell:
+def _unfinished_cell(row: DisciplineRow, marked: Mapping[str, Mapping[str, str]]) -> Cell:
     endless, below = row.get("flows_endless") or 0, ""
     if row["flows_unfinished"] > endless:
         below = bytes_text(row["unfinished_bytes"])

@@ -1,5 +1,7 @@
 """The report: one HTML file that opens without a network."""
 
+from __future__ import annotations
+
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -32,16 +34,18 @@ from mayfly.text.readable import bytes_text, count_text, digits, rate_text
 if TYPE_CHECKING:
     import polars as pl
 
+    from mayfly.summary_types import DisciplineRow, Summary
+
     Runs = pl.DataFrame | ArrayRuns
 
 
 def write_report(
     path: str | os.PathLike[str],
-    summary: Mapping[str, Any],
-    records: "Runs",
-    samples: "Runs | None" = None,
-    packets: "pl.DataFrame | None" = None,
-    timeouts: "pl.DataFrame | None" = None,
+    summary: Summary,
+    records: Runs,
+    samples: Runs | None = None,
+    packets: pl.DataFrame | None = None,
+    timeouts: pl.DataFrame | None = None,
 ) -> Path:
     """Write the self-contained report of a comparison.
 
@@ -78,22 +82,22 @@ def write_report(
 
 
 def page_text(
-    summary: Mapping[str, Any],
-    records: "Runs",
-    samples: "Runs | None" = None,
-    packets: "pl.DataFrame | None" = None,
-    timeouts: "pl.DataFrame | None" = None,
+    summary: Summary,
+    records: Runs,
+    samples: Runs | None = None,
+    packets: pl.DataFrame | None = None,
+    timeouts: pl.DataFrame | None = None,
 ) -> str:
     """Make the report as a string; parameters as `write_report`."""
     return page.document(*_parts(summary, records, samples, packets, timeouts))
 
 
 def _parts(
-    summary: Mapping[str, Any],
-    records: "Runs",
-    samples: "Runs | None",
-    packets: "pl.DataFrame | None",
-    timeouts: "pl.DataFrame | None",
+    summary: Summary,
+    records: Runs,
+    samples: Runs | None,
+    packets: pl.DataFrame | None,
+    timeouts: pl.DataFrame | None,
 ) -> tuple[str, list[str], list[dict[str, Any]]]:
     """Title, body and plots."""
     rows = summary["disciplines"]
@@ -109,7 +113,7 @@ def _parts(
     data = [_for_script(plot, families, first, many) for plot in ([felt] if felt else []) + plots]
     heights = {plot["key"]: plot["layout"]["height"] for plot in data}
     places = (page.place(plot.key, heights[plot.key], plot.title, plot.caption) for plot in plots)
-    shown = {**summary, "disciplines": rows}
+    shown: Summary = {**summary, "disciplines": rows}
     users = has_users(rows)
     head = "What users feel" if users else "Mean response time, long and short flows"
     about = _about(summary)
@@ -133,28 +137,28 @@ def _parts(
     return _title(summary), body, data
 
 
-def _about(summary: Mapping[str, Any]) -> str:
+def _about(summary: Summary) -> str:
     """Of a capture both directions of its link, the busier one first; else the title of the scenario."""
     sentence = links_sentence(summary) if summary.get("capture") else None
     return sentence or str((summary.get("scenario") or {}).get("title") or "")
 
 
-def _mss(summary: Mapping[str, Any]) -> int:
+def _mss(summary: Summary) -> int:
     """Payload of a full packet, in bytes."""
     tcp = (summary.get("scenario") or {}).get("tcp")
     found = tcp.get("mss") if isinstance(tcp, Mapping) else None
     return found if isinstance(found, int) else MSS
 
 
-def _recommended(summary: Mapping[str, Any]) -> list[str]:
+def _recommended(summary: Summary) -> list[str]:
     """Labels the answer recommends."""
-    found = summary.get("recommendation") or {}
-    if found.get("kind") not in ("use", "fastest", "no_difference"):
+    found = summary.get("recommendation")
+    if not found or found["kind"] not in ("use", "fastest", "no_difference"):
         return []
-    return [label for label in (found.get("discipline"), *(found.get("equal") or ())) if label is not None]
+    return [label for label in (found["discipline"], *found["equal"]) if label is not None]
 
 
-def _means(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: dict[str, Style], mss: int) -> str:
+def _means(summary: Summary, rows: Sequence[DisciplineRow], colours: dict[str, Style], mss: int) -> str:
     """Means of the two classes of size, in words and in a table."""
     told = page.told(*leading_sentences(summary), more="The other disciplines") if "recommendation" in summary else ""
     thinking = think_times(summary)
@@ -162,16 +166,16 @@ def _means(summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colour
     return f"<h2>{head}</h2>{told}{means_table(rows, colours, mss, thinking)}"
 
 
-def _section(section: Section, summary: Mapping[str, Any]) -> str:
+def _section(section: Section, summary: Summary) -> str:
     """The tables of a section and its notes."""
     notes = "".join(f'<p class="soft">{escape(note)}.</p>' for note in section.notes(summary))
     return "".join(map(html, section.tables(summary))) + notes
 
 
 def _plots(
-    summary: Mapping[str, Any],
-    records: "Runs",
-    samples: "Runs | None",
+    summary: Summary,
+    records: Runs,
+    samples: Runs | None,
     colours: dict[str, Style],
     mss: int,
 ) -> list[figures.Figure]:
@@ -219,7 +223,7 @@ def _of_connections(plot: figures.Figure) -> figures.Figure:
 
 
 def _cell_figures(
-    rows: Sequence[Mapping[str, Any]], records: "Runs", colours: dict[str, Style], mss: int
+    rows: Sequence[DisciplineRow], records: Runs, colours: dict[str, Style], mss: int
 ) -> list[figures.Figure]:
     """Of a wireless cell, which needs the library for tables."""
     if isinstance(records, ArrayRuns) or not any("wlan" in row for row in rows):
@@ -230,10 +234,10 @@ def _cell_figures(
 
 
 def _traces(
-    summary: Mapping[str, Any],
-    records: "Runs",
-    packets: "pl.DataFrame | None",
-    timeouts: "pl.DataFrame | None",
+    summary: Summary,
+    records: Runs,
+    packets: pl.DataFrame | None,
+    timeouts: pl.DataFrame | None,
     colours: dict[str, Style],
 ) -> list[figures.Figure]:
     if isinstance(records, ArrayRuns) or packets is None or packets.height == 0:
@@ -277,16 +281,16 @@ def _for_script(plot: figures.Figure, families: Mapping[str, str], first: list[s
     return found
 
 
-def _heading(summary: Mapping[str, Any]) -> str:
+def _heading(summary: Summary) -> str:
     """What was compared: the capture or the scenario."""
-    capture = summary.get("capture") or {}
+    capture = summary.get("capture")
     scenario = summary.get("scenario") or {}
-    if capture.get("path"):
-        return f"What if: {Path(str(capture['path'])).name}"
+    if capture:
+        return f"What if: {Path(capture['path']).name}"
     return str(scenario.get("name") or summary.get("command", "comparison"))
 
 
-def _title(summary: Mapping[str, Any]) -> str:
+def _title(summary: Summary) -> str:
     scenario = summary.get("scenario") or {}
     name = scenario.get("name") or summary.get("command", "comparison")
     labels = [row["label"] for row in summary["disciplines"]]
@@ -294,7 +298,7 @@ def _title(summary: Mapping[str, Any]) -> str:
     return f"{name}: {shown}"
 
 
-def _facts(summary: Mapping[str, Any]) -> str:
+def _facts(summary: Summary) -> str:
     scenario, workload = summary.get("scenario") or {}, summary.get("workload") or {}
     given = scenario.get("network")
     network: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
@@ -318,8 +322,8 @@ def _facts(summary: Mapping[str, Any]) -> str:
     rows = (
         f"<div><dt>{name}</dt><dd>{escape(str(value))}</dd></div>" for name, value in facts.items() if value is not None
     )
-    other = (transport.get("other") or {}).get("sentence")
-    more = page.told([other]) if other else ""
+    other = transport.get("other")
+    more = page.told([other["sentence"]]) if other else ""
     return f'<dl class="facts">{"".join(rows)}</dl>{more}'
 
 
@@ -333,7 +337,7 @@ def _rate(value: Any) -> Any:
     return rate_text(value) if isinstance(value, int | float) else value
 
 
-def _answer(summary: Mapping[str, Any]) -> str:
+def _answer(summary: Summary) -> str:
     """The recommendation; the means in words where there is none."""
     found = summary.get("recommendation")
     if not found:
@@ -343,12 +347,12 @@ def _answer(summary: Mapping[str, Any]) -> str:
     command = found.get("command")
     how = switching_sentences(summary)
     advised = command and found["kind"] != "fastest" and command not in found["sentence"]
-    shown = f"<pre>{escape(command)}</pre>" if advised else ""
+    shown = f"<pre>{escape(command)}</pre>" if command and advised else ""
     told = [*partial_lines(summary), found["sentence"], *how[:1]]
     return page.answer(told, how[1:], more="Other ways to switch it on", after=shown)
 
 
-def _scenario(summary: Mapping[str, Any]) -> str:
+def _scenario(summary: Summary) -> str:
     if not summary.get("scenario"):
         return ""
     text = escape(json.dumps(summary["scenario"], indent=2, ensure_ascii=False, default=str))

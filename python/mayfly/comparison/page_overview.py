@@ -1,8 +1,10 @@
 """The overview of a comparison on its page: a row per discipline, which also chooses what the plots show."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mayfly.comparison.ordering import grouped, marks
 from mayfly.comparison.user_metrics import MEASURES, Measure, is_none, load_sentence, measured, none_sentence
@@ -19,7 +21,9 @@ from mayfly.text.readable import (
     time_text,
 )
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, FlowTable
+
 
 MSS = 1460
 """Payload of a full packet in bytes, where a summary does not tell it."""
@@ -39,13 +43,17 @@ _PLACES = (
 )
 
 
-def has_users(rows: Sequence[Row]) -> bool:
+def has_users(rows: Sequence[DisciplineRow]) -> bool:
     """Whether the summary tells what users feel."""
     return any(measured(row, measure) for row in rows for measure in MEASURES)
 
 
 def disciplines_table(
-    rows: Sequence[Row], colours: Mapping[str, Style], first: Sequence[str], best: Sequence[str] = (), mss: int = MSS
+    rows: Sequence[DisciplineRow],
+    colours: Mapping[str, Style],
+    first: Sequence[str],
+    best: Sequence[str] = (),
+    mss: int = MSS,
 ) -> str:
     """Write the table that leads the page, with its controls, as HTML.
 
@@ -93,7 +101,9 @@ def disciplines_table(
     return f'{_tools(rows) if many else ""}{framed(("discipline", *columns), lines)}<p class="soft">{caption}</p>'
 
 
-def means_table(rows: Sequence[Row], colours: Mapping[str, Style], mss: int = MSS, think_times: bool = False) -> str:
+def means_table(
+    rows: Sequence[DisciplineRow], colours: Mapping[str, Style], mss: int = MSS, think_times: bool = False
+) -> str:
     """Write the means of short and long flows as HTML.
 
     Parameters
@@ -132,7 +142,7 @@ _THINKING = "The times are those of whole connections, think times of users and 
 _MARKED = "The best of a column are bold, the worst underlined, as far as the intervals can tell. "
 
 
-def _tools(rows: Sequence[Row]) -> str:
+def _tools(rows: Sequence[DisciplineRow]) -> str:
     """Filter by family, and which of many are in the plots; of use with the script only."""
     names = "".join(f"<option>{escape(name)}</option>" for name, _ in grouped(rows))
     return (
@@ -143,7 +153,7 @@ def _tools(rows: Sequence[Row]) -> str:
     )
 
 
-def _felt(rows: Sequence[Row]) -> dict[str, list[Cell]]:
+def _felt(rows: Sequence[DisciplineRow]) -> dict[str, list[Cell]]:
     """What users feel, by heading."""
     shown = [measure for measure in MEASURES if measure.in_report and not is_none(rows, measure)]
     columns = {measure.title.replace(", ", "<br>"): [_felt_cell(row, measure) for row in rows] for measure in shown}
@@ -154,11 +164,12 @@ def _felt(rows: Sequence[Row]) -> dict[str, list[Cell]]:
     return {head: cells for head, cells in columns.items() if any(cell[0] not in ("", MISSING) for cell in cells)}
 
 
-def _users(row: Row, key: str) -> Row:
-    return (row.get("users") or {}).get(key) or {}
+def _users(row: DisciplineRow, key: str) -> Mapping[str, Any]:
+    users: Mapping[str, Any] = row.get("users") or {}
+    return users.get(key) or {}
 
 
-def _felt_cell(row: Row, measure: Measure) -> Cell:
+def _felt_cell(row: DisciplineRow, measure: Measure) -> Cell:
     found = measured(row, measure)
     if found is None:
         return MISSING, None, ""
@@ -184,12 +195,12 @@ def _share(value: float | None) -> Cell:
     return share_text(value), value, ""
 
 
-def _runs_on(row: Row) -> Cell:
+def _runs_on(row: DisciplineRow) -> Cell:
     places = row.get("runs_on") or ()
     return "<br>".join(escape(RUNS_ON.get(place, place)) for place in places), None, ""
 
 
-def _means(rows: Sequence[Row], mss: int) -> dict[str, list[Cell]]:
+def _means(rows: Sequence[DisciplineRow], mss: int) -> dict[str, list[Cell]]:
     """Means by class and what they cost, by heading."""
     marked = marks(rows)
     columns: dict[str, list[Cell]] = {
@@ -219,24 +230,24 @@ def _means(rows: Sequence[Row], mss: int) -> dict[str, list[Cell]]:
     return columns
 
 
-def _mean_cell(row: Row, name: str, marked: Mapping[str, Mapping[str, str]]) -> Cell:
+def _mean_cell(row: DisciplineRow, name: Literal["short", "long"], marked: Mapping[str, Mapping[str, str]]) -> Cell:
     flows = row[name]
     interval = interval_text(flows["mean_s"], flows["ci95"])
     text = f"<b>{time_text(flows['mean_s'])}</b>" + (f"<small>{interval}</small>" if interval else "")
     return text, flows["mean_s"], marked[name].get(row["label"], "")
 
 
-def _unfinished_cell(row: Row, marked: Mapping[str, str]) -> Cell:
+def _unfinished_cell(row: DisciplineRow, marked: Mapping[str, str]) -> Cell:
     count = row["flows_unfinished"]
     text = f"<b>{count_text(count)}</b>" + (f"<small>{bytes_text(row['unfinished_bytes'])}</small>" if count else "")
     return text, count, marked.get(row["label"], "")
 
 
-def _table_cell(table: Row) -> Cell:
+def _table_cell(table: FlowTable) -> Cell:
     return f"{count_text(table['mean'])} / {count_text(table['max'])}", table["mean"], ""
 
 
-def _sizes(row: Row, mss: int) -> Cell:
+def _sizes(row: DisciplineRow, mss: int) -> Cell:
     """Mean sizes of short and of long flows."""
     packets = [row[name].get("mean_size_packets") for name in ("short", "long")]
     return " / ".join(MISSING if size is None else bytes_text(size * mss) for size in packets), packets[0], ""

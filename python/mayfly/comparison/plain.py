@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mayfly import _native
 from mayfly.arrays import Floats, Integers
@@ -25,10 +25,14 @@ from mayfly.discipline_registry import Discipline, parse_list, runs_on
 from mayfly.errors import MayflyError
 from mayfly.limits import RECORD_BYTES, refuse_flows
 from mayfly.metrics.totals import derived, directions, row_of, ways_of
+from mayfly.scenario.presets import kernel_of
 from mayfly.simulate.queue_delay import taken
 from mayfly.simulate.queue_limits import queue_limits
 from mayfly.text import quantity
 from mayfly.text.folder import filled
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, DisciplineRowPart, QueueDelay, Summary
 
 CHECKED = Path(__file__).parent.parent / "scenarios" / "checked"
 """Folder of the ready scenarios as they were checked, and of what the files of a run say of themselves."""
@@ -69,7 +73,7 @@ class PlainComparison:
         Their tables, by label of the discipline.
     """
 
-    summary: dict[str, Any]
+    summary: "Summary"
     runs: dict[str, "_native.PlainRun"]
 
     def write(self, folder: str | os.PathLike[str], report: bool = True) -> dict[str, str]:
@@ -426,12 +430,12 @@ def _run(
     return None if any(one is None or one[0] is None for one in found) else found
 
 
-def _row(native: dict[str, Any], ran: Discipline, found: dict[str, Any], cpu_s: float) -> dict[str, Any]:
+def _row(native: dict[str, Any], ran: Discipline, found: dict[str, Any], cpu_s: float) -> "DisciplineRow":
     """The row of a discipline in the summary."""
     counters = taken(found["counters"]) | {"cpu_s": cpu_s, "udp_packets": 0, "udp_lost": 0}
     counters |= derived(counters, native["rate_bps"], native["reverse_rate_bps"])
     flows = {"flows_completed": found["flows"] - found["flows_unfinished"], "flows_endless": 0}
-    return {
+    row: DisciplineRowPart = {
         **row_of(ran.label, found | flows, [counters]),
         "id": ran.id,
         "options": ran.options,
@@ -440,16 +444,17 @@ def _row(native: dict[str, Any], ran: Discipline, found: dict[str, Any], cpu_s: 
         "loss": found["loss"],
         "queueing_delay": _delay(counters["queueing_delay"], found["propagation_rtt_s"]),
         "jain": None,
-        "active_flows": found["active_flows"] or {"mean": None, "max": None},
+        "active_flows": found["active_flows"] if found["active_flows"] else {"mean": None, "max": None},
         "family": ran.family,
         "runs_on": runs_on(ran.id),
         "slowdown": found["slowdown"],
     }
+    return cast("DisciplineRow", row)
 
 
 def _summary(
-    document: dict[str, Any], native: dict[str, Any], found: dict[str, Any], rows: list[dict[str, Any]], command: str
-) -> dict[str, Any]:
+    document: dict[str, Any], native: dict[str, Any], found: dict[str, Any], rows: "list[DisciplineRow]", command: str
+) -> "Summary":
     """The summary without a recommendation; ``found`` are the figures of any run, as all have the same transfers."""
     network = document["network"]
     rates = {"down": native["rate_bps"], "up": native["reverse_rate_bps"] or native["rate_bps"]}
@@ -471,13 +476,13 @@ def _summary(
             "largest_flows": found["largest_flows"],
         },
         "links": directions(rates, buffers, mbps, rows[0]["links"]),
-        "transport": {"preset": document["tcp"]["preset"], "other": None},
+        "transport": {"preset": document["tcp"]["preset"], "kernel": kernel_of(document["tcp"]), "other": None},
         "disciplines": rows,
         "recommendation": None,
     }
 
 
-def _delay(of: dict[str, Any], rtt_s: float) -> dict[str, Any]:
+def _delay(of: dict[str, Any], rtt_s: float) -> "QueueDelay":
     """Queueing delay of all packets, pooled as :func:`mayfly.metrics.queue_delay.pooled` does with one run."""
     packets, mean, deviation, most = (of[name] for name in ("packets", "mean_s", "deviation_s", "max_s"))
     if not packets:

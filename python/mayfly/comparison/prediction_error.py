@@ -1,10 +1,15 @@
 """How far a what-if may be off: what real programs had beside what was predicted of them (docs/verification.md)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mayfly.text.readable import share_text
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import ErrorShares
 
 FILE = "prediction_error.toml"
 """Made by `mayfly verify --learn`: of each kind of figure the median error and that which nine of ten stay below."""
@@ -14,7 +19,7 @@ TOLD = (("p50", "medians"), ("p95", "95th percentiles"), ("felt", "ping and jitt
 
 
 @cache
-def expected_errors() -> dict[str, dict[str, float]]:
+def expected_errors() -> dict[str, ErrorShares]:
     """Errors by kind of figure, as shares of what was.
 
     Returns
@@ -26,11 +31,11 @@ def expected_errors() -> dict[str, dict[str, float]]:
     from importlib.resources import files
 
     text = files("mayfly.comparison").joinpath(FILE).read_text(encoding="utf-8")
-    found: dict[str, dict[str, float]] = tomllib.loads(text)
+    found: dict[str, ErrorShares] = tomllib.loads(text)
     return found
 
 
-def expected_sentence(errors: Mapping[str, Mapping[str, Any]] | None) -> list[str]:
+def expected_sentence(errors: Mapping[str, ErrorShares] | None) -> list[str]:
     """What to expect of a prediction, as a sentence.
 
     Parameters

@@ -4,27 +4,35 @@ The rule is in Rust (crate ``metrics``, module ``recommendation``), for the comm
 ``mayfly explore``. Here a summary becomes its question, and its answer gets the commands of tc.
 """
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mayfly import _native
+from mayfly.comparison.links import WAYS
 from mayfly.comparison.unanswered import udp_share_of
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.commands import SwitchOn, Way, switch_on
 from mayfly.discipline_registry.tc_options import leaves
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import Capture, Commands, Direction, DisciplineRow, LinkDirection, Recommendation, Summary
+
 RULE = "recommendation"
 """Page of the documentation that states the rule."""
 
-Row = Mapping[str, Any]
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
+"""A row of a summary, or what the rule reads of one."""
 
 _READ = ("flows_completed", "flows_unfinished", "flows_endless", "users", "links", "udp", "resampled", "replicated")
 """Keys of a row that the rule reads, next to its name."""
 
 
-def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+def recommendation(summary: Summary) -> Recommendation | None:
     """What to use on this link.
 
     Parameters
@@ -42,15 +50,15 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     links = summary.get("links")
     if not links:
         return None
-    ways = {way: Way(0, int(links[way]["buffer"][0]), links[way]["buffer"][1]) for way in ("down", "up")}
+    ways = {way: Way(0, int(links[way]["buffer"][0]), links[way]["buffer"][1]) for way in WAYS}
     rows = [_asked(row) | {"in_kernel": _in_kernel(row, ways)} for row in summary["disciplines"]]
     question = {
         "command": summary.get("command") or "",
         "links": {way: _link(links[way]) for way in ways},
-        "hours": (summary.get("resampling") or {}).get("hours") or 0,
+        "hours": resampling["hours"] if (resampling := summary.get("resampling")) else 0,
         "replications": summary.get("replications") or 1,
         "guessed": summary.get("guess") is not None,
-        "unknown": unknown(summary.get("capture") or {}),
+        "unknown": unknown(summary.get("capture")),
         "disciplines": rows,
     }
     found = json.loads(_native.recommendation(json.dumps(question)))
@@ -61,7 +69,12 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     commands = None if row is None else _commands(row, load, shapes)
     lines = commands and [*commands["up"], *commands["down"]]
     return {
-        **{name: found[name] for name in ("kind", "discipline", "equal", "runs_on", "gives", "costs")},
+        "kind": found["kind"],
+        "discipline": found["discipline"],
+        "equal": found["equal"],
+        "runs_on": found["runs_on"],
+        "gives": found["gives"],
+        "costs": found["costs"],
         # Without `mayfly qdisc load` it takes the lines of both directions.
         "command": load or ("\n".join(lines) if lines else None),
         "commands": commands,
@@ -71,7 +84,7 @@ def recommendation(summary: Mapping[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def unknown(capture: Mapping[str, Any]) -> dict[str, Any] | None:
+def unknown(capture: Capture | None) -> dict[str, Any] | None:
     """What the replay of a capture cannot say, as the rule is asked.
 
     Parameters
@@ -85,7 +98,7 @@ def unknown(capture: Mapping[str, Any]) -> dict[str, Any] | None:
         None of what is no capture.
     """
     share = udp_share_of(capture)
-    if share is None:
+    if capture is None or share is None:
         return None
     left_out = capture.get("left_out_share", 0.0)
     return {"left_out_share": left_out, "udp_share": share.doubtful, "udp_text": share.text()}
@@ -108,7 +121,7 @@ def chosen(rows: Sequence[Row]) -> tuple[Row, list[Row]]:
     return rows[found[0]], [rows[place] for place in found[1]]
 
 
-def resampled_values(rows: Sequence[Row]) -> dict[str, list[float | None]]:
+def resampled_values(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[float | None]]:
     """Values of each criterion in each of many runs, as the summary stores them.
 
     Parameters
@@ -129,7 +142,7 @@ def resampled_values(rows: Sequence[Row]) -> dict[str, list[float | None]]:
     }
 
 
-def criteria_values(rows: Sequence[Row]) -> list[dict[str, float]]:
+def criteria_values(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
     """Values of the criteria of the rule.
 
     Parameters
@@ -167,29 +180,29 @@ def is_settled(rows: Sequence[Row], hours: Sequence[Sequence[Mapping[str, float]
     return _native.settled(json.dumps([_asked(row) for row in rows]), hours, most, seed) is True
 
 
-def _asked(row: Row) -> dict[str, Any]:
+def _asked(row: Mapping[str, Any]) -> dict[str, Any]:
     """What the rule reads of a row."""
     options = {name: str(value) for name, value in (row.get("options") or {}).items()}
     named = {"id": row["id"], "label": row.get("label") or row["id"], "options": options}
     return named | {key: row[key] for key in _READ if row.get(key) is not None}
 
 
-def _link(link: Mapping[str, Any]) -> dict[str, Any]:
+def _link(link: LinkDirection) -> dict[str, Any]:
     known = {key: link.get(key) for key in ("rate_bps", "buffer", "load")}
     return known | {"varies": link.get("trace") is not None}
 
 
-def _discipline(row: Row) -> Discipline:
+def _discipline(row: DisciplineRow) -> Discipline:
     return Discipline(row["id"], {name: str(value) for name, value in (row.get("options") or {}).items()})
 
 
-def _in_kernel(row: Row, ways: Mapping[str, Way]) -> bool:
+def _in_kernel(row: DisciplineRow, ways: Mapping[Direction, Way]) -> bool:
     """Whether the kernel's discipline has the options of this one."""
-    shaped = {side: Way(10**6, way.limit, way.unit) for side, way in ways.items()}
+    shaped: dict[str, Way] = {side: Way(10**6, way.limit, way.unit) for side, way in ways.items()}
     return row["id"] not in leaves() or switch_on(_discipline(row), shaped) is not None
 
 
-def _commands(row: Row, load: str | None, shapes: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _commands(row: DisciplineRow, load: str | None, shapes: Mapping[str, Any] | None) -> Commands | None:
     """How to switch it on in front of this link; the options are those of the run."""
     ways = {side: Way(shape["rate_bps"], *shape["buffer"]) for side, shape in (shapes or {}).items()}
     found: SwitchOn | None = switch_on(_discipline(row), ways) if ways else None

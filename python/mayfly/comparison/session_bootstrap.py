@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -19,6 +19,9 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.resampled import OWN_HOSTS, ResampledHours, UsersRun
 from mayfly.simulate.run import Progress
 from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, session_of, users_of
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow
 
 HOURS = 16
 """Resampled hours where nobody says how many: an interval is 1.3 times their range then, and their range with 36."""
@@ -163,20 +166,21 @@ def add_hours(
             break
         done = draw
         rows = [hour_row(one, rule) for one in runs]
-        for row, values in zip(rows, criteria_values(rows), strict=True):
-            found[row["label"]].append(row)
-            criteria[row["label"]].append(values)
+        for hour, values in zip(rows, criteria_values(rows), strict=True):
+            found[hour["label"]].append(hour)
+            criteria[hour["label"]].append(values)
         if not plan.fixed:
             settled = is_settled(own, list(criteria.values()), count, scenario.seed)
             if settled:
                 break
-    result.summary["resampling"] |= {"hours": done - empty, "settled": settled}
+    result.summary["resampling"]["hours"] = done - empty
+    result.summary["resampling"]["settled"] = settled
     if count > done == empty:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
     if done > empty:
-        values = values_of_hours(criteria)
+        of_hours = values_of_hours(criteria)
         for row in own:
-            put_intervals(row, found[row["label"]], values[row["label"]])
+            put_intervals(row, found[row["label"]], of_hours[row["label"]])
     if settled and progress is not None:
         progress(1.0)
     return settled or done == count
@@ -204,7 +208,7 @@ def hour_row(run: UsersRun, rule: Rule) -> dict[str, Any]:
     return named | run.counts | {"users": users, "short": {"mean_s": short_s}, "long": {"mean_s": long_s}}
 
 
-def hour_rule(flows: pl.DataFrame, rows: Sequence[dict[str, Any]]) -> Rule:
+def hour_rule(flows: pl.DataFrame, rows: "Sequence[DisciplineRow]") -> Rule:
     """What the capture decides for its resampled hours: which transfers are long, and whether busy seconds count.
 
     Parameters
@@ -263,7 +267,7 @@ def values_of_hours(criteria: Mapping[str, Sequence[dict[str, float]]]) -> dict[
     return values
 
 
-def put_intervals(row: dict[str, Any], hours: Sequence[dict[str, Any]], values: dict[str, list[float | None]]) -> None:
+def put_intervals(row: "DisciplineRow", hours: Sequence[dict[str, Any]], values: dict[str, list[float | None]]) -> None:
     """Fills the intervals of a row from the rows of resampled hours.
 
     Parameters

@@ -1,16 +1,19 @@
 """What is told of a run of a stream: its summary, files, tables and sentences."""
 
+from __future__ import annotations
+
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mayfly.comparison.comparison import SCHEMA
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
+from mayfly.scenario.presets import kernel_of
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.show.notebook import Result
 from mayfly.show.table import Table
@@ -21,8 +24,10 @@ from mayfly.simulate.tables import FILES
 from mayfly.simulate.windows import run_windows
 from mayfly.text.folder import filled, write_table
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import StreamRow, StreamSummary, Windows, WindowsSummary
+
 ENGINES = ("simulator", "fluid", "both")
-_COUNTERS = ("drops", "marks", "queue_mean_packets", "cpu_s", "packet_hops")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,19 +36,24 @@ class _Answer(Result):
 
     Parameters
     ----------
-    summary : dict
-        What ``summary.json`` holds.
     files : dict of str
         Paths of what was written.
     """
 
-    summary: dict[str, Any]
     files: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamAnswer(_Answer):
-    """A run of a stream, told."""
+    """Figures of a run of a stream.
+
+    Parameters
+    ----------
+    summary : dict
+        What ``summary.json`` holds.
+    """
+
+    summary: StreamSummary
 
     def document(self) -> dict[str, Any]:
         """The figures of the only discipline at the top level, and the summary."""
@@ -97,7 +107,7 @@ class StreamAnswer(_Answer):
         ]
 
 
-def _cells(part: dict[str, Any]) -> tuple[str, ...]:
+def _cells(part: Mapping[str, Any]) -> tuple[str, ...]:
     quantiles = part.get("quantiles_s", {})
     ends = part["ci95"]
     interval = "" if ends is None else f"[{ends[0]:.3g}, {ends[1]:.3g}]"
@@ -110,11 +120,19 @@ def _seconds(value: float | None) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WindowsAnswer(_Answer):
-    """A run in windows, told."""
+    """Figures of a run in windows.
+
+    Parameters
+    ----------
+    summary : dict
+        What ``summary.json`` holds.
+    """
+
+    summary: WindowsSummary
 
     def document(self) -> dict[str, Any]:
         """The summary."""
-        return self.summary
+        return {**self.summary}
 
     def tables(self) -> list[Table]:
         """Means by size, and what the cut did to them."""
@@ -209,7 +227,7 @@ def simulate_windows(
             certificates=certificates,
             progress=progress,
         )
-        summary = {
+        summary: WindowsSummary = {
             "schema": SCHEMA,
             "command": "simulate",
             "stream": True,
@@ -217,11 +235,11 @@ def simulate_windows(
             "scenario": scenario.model_dump(mode="json"),
             "seed": scenario.seed,
             "duration_s": scenario.duration,
-            "windows": found,
+            "windows": cast("Windows", found),
         }
         text = json.dumps(summary | {"files": files}, indent=1, allow_nan=False)
         (partial / "summary.json").write_text(text + "\n", encoding="utf-8")
-    return WindowsAnswer(summary, files)
+    return WindowsAnswer(files, summary)
 
 
 def simulate_stream(
@@ -275,7 +293,7 @@ def simulate_stream(
     names |= {"summary": "summary.json"}
     files = {key: str(Path(out) / name) for key, name in names.items()}
     with filled(out, names.values()) as partial:
-        summary = {}
+        summary: StreamSummary
         if packets:
             with _written(partial / "flows.parquet", records) as file:
                 taken = None if file is None else file.write
@@ -291,10 +309,10 @@ def simulate_stream(
                 summary |= {"fluid": fluid, "fluid_errors": beside(found.figures, figures)}
             else:
                 summary = _around(scenario, figures, fluid)
-        summary |= {"engine": engine}
+        summary["engine"] = engine
         text = json.dumps(summary | {"files": files}, indent=1, allow_nan=False)
         (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")
-    return StreamAnswer(summary, files)
+    return StreamAnswer(files, summary)
 
 
 @contextmanager
@@ -306,7 +324,7 @@ def _written(path: Path, records: bool) -> Iterator[RecordsFile | None]:
         file.close()
 
 
-def summary_of(scenario: Scenario, discipline: Discipline, found: StreamRun) -> dict[str, Any]:
+def summary_of(scenario: Scenario, discipline: Discipline, found: StreamRun) -> StreamSummary:
     """What ``summary.json`` holds of a stream: keys and figures of that of a list as far as there are such.
 
     Parameters
@@ -323,19 +341,27 @@ def summary_of(scenario: Scenario, discipline: Discipline, found: StreamRun) -> 
     dict
     """
     figures, counters = found.figures, found.counters
-    row = {
+    row: StreamRow = {
         **_row(discipline, figures),
         "retransmits": figures["retransmits"],
         "timeouts": figures["timeouts"],
         "utilisation": counters["utilisation"],
-        **{name: counters[name] for name in _COUNTERS},
-        "flow_table": {name: counters[f"flow_table_{name}"] for name in ("mean", "max", "bytes")},
-        "throughput_mbps": {way: counters[f"throughput_{way}_mbps"] for way in ("down", "up")},
+        "drops": counters["drops"],
+        "marks": counters["marks"],
+        "queue_mean_packets": counters["queue_mean_packets"],
+        "cpu_s": counters["cpu_s"],
+        "packet_hops": counters["packet_hops"],
+        "flow_table": {
+            "mean": counters["flow_table_mean"],
+            "max": counters["flow_table_max"],
+            "bytes": counters["flow_table_bytes"],
+        },
+        "throughput_mbps": {"down": counters["throughput_down_mbps"], "up": counters["throughput_up_mbps"]},
     }
     return _around(scenario, figures, row)
 
 
-def fluid_row(discipline: Discipline, policy: str, figures: dict[str, Any], cpu_s: float) -> dict[str, Any]:
+def fluid_row(discipline: Discipline, policy: str, figures: dict[str, Any], cpu_s: float) -> StreamRow:
     """The row of a discipline under the fluid engine.
 
     Parameters
@@ -355,26 +381,35 @@ def fluid_row(discipline: Discipline, policy: str, figures: dict[str, Any], cpu_
     return {**_row(discipline, figures), "policy": policy, "cpu_s": cpu_s}
 
 
-def _row(discipline: Discipline, figures: dict[str, Any]) -> dict[str, Any]:
-    """What both engines tell of a discipline."""
-    whole = {name: figures[name] for name in ("mean_s", "ci95", "quantiles_s")}
-    return {
+def _row(discipline: Discipline, figures: dict[str, Any]) -> StreamRow:
+    """What both engines know of a discipline, but for the processor time."""
+    row = {
         "id": discipline.id,
         "family": discipline.family,
         "label": discipline.label,
         "options": discipline.options,
         "short": figures["short"],
         "long": figures["long"],
-        "all": {"flows": figures["flows_completed"], **whole},
+        "all": {
+            "flows": figures["flows_completed"],
+            "mean_s": figures["mean_s"],
+            "ci95": figures["ci95"],
+            "quantiles_s": figures["quantiles_s"],
+        },
         "by_size": figures["by_size"],
-        **{name: figures[name] for name in figures if name.startswith(("flows_", "unfinished_"))},
+        "flows_completed": figures["flows_completed"],
+        "flows_unfinished": figures["flows_unfinished"],
+        "flows_endless": figures["flows_endless"],
+        "unfinished_bytes": figures["unfinished_bytes"],
+        "unfinished_delivered_bytes": figures["unfinished_delivered_bytes"],
         "sketch": {"kind": "DDSketch", "bound": figures["sketch_bound"], "size_step": figures["size_step"]},
     }
+    return cast("StreamRow", row)
 
 
-def _around(scenario: Scenario, figures: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _around(scenario: Scenario, figures: dict[str, Any], row: StreamRow) -> StreamSummary:
     """The summary of one row."""
-    return {
+    summary = {
         "schema": SCHEMA,
         "command": "simulate",
         "stream": True,
@@ -383,6 +418,7 @@ def _around(scenario: Scenario, figures: dict[str, Any], row: dict[str, Any]) ->
         "replications": 1,
         "duration_s": scenario.duration,
         "workload": {"flows": figures["flows"], "bytes": figures["bytes"]},
-        "transport": {"preset": scenario.tcp.preset, "other": None},
+        "transport": {"preset": scenario.tcp.preset, "kernel": kernel_of(vars(scenario.tcp)), "other": None},
         "disciplines": [row],
     }
+    return cast("StreamSummary", summary)  # the engine comes last

@@ -1,11 +1,16 @@
 """What the terminal says of a comparison in sentences: the answer before the tables, what is left after them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from mayfly.comparison.ordering import leading_sentences
 from mayfly.comparison.prediction_error import expected_sentence
 from mayfly.comparison.unanswered import udp_sentences, udp_share_lines
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import Summary
 
 _SHAPES = (
     "It shapes both directions of eth0 to 95 % of the link's rates, so that the queues are here and not in the modem."
@@ -17,7 +22,7 @@ _VARIES = (
 )
 
 
-def partial_lines(summary: Mapping[str, Any]) -> list[str]:
+def partial_lines(summary: Summary) -> list[str]:
     """What stands before every answer from a part of a capture: not read whole, with packets left out, or with UDP.
 
     Parameters
@@ -35,7 +40,7 @@ def partial_lines(summary: Mapping[str, Any]) -> list[str]:
     return [*said, *udp_share_lines(summary)]
 
 
-def further_notes(summary: Mapping[str, Any]) -> list[str]:
+def further_notes(summary: Summary) -> list[str]:
     """Notes of a summary that :func:`partial_lines` does not say.
 
     Parameters
@@ -53,7 +58,7 @@ def further_notes(summary: Mapping[str, Any]) -> list[str]:
     return [note for note in summary.get("notes", ()) if f"{note}." not in said and note not in partial]
 
 
-def answer_lines(summary: Mapping[str, Any]) -> list[str]:
+def answer_lines(summary: Summary) -> list[str]:
     """The answer, and how to switch it on.
 
     Parameters
@@ -77,7 +82,7 @@ def answer_lines(summary: Mapping[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def switching_sentences(summary: Mapping[str, Any]) -> list[str]:
+def switching_sentences(summary: Summary) -> list[str]:
     """Sentences about the command of the answer, and about other ways to switch the discipline on.
 
     Parameters
@@ -90,11 +95,11 @@ def switching_sentences(summary: Mapping[str, Any]) -> list[str]:
     list of str
         Empty where nothing is switched on, as of a synthetic workload, which is no link.
     """
-    found = summary.get("recommendation") or {}
-    if found.get("kind") == "fastest" or not found.get("command"):
+    found = summary.get("recommendation")
+    if not found or found.get("kind") == "fastest" or not found.get("command"):
         return []
-    links = summary.get("links") or {}
-    if any((links.get(way) or {}).get("trace") for way in ("down", "up")):
+    links = summary.get("links")
+    if links and any(own.get("trace") for own in (links["down"], links["up"])):
         return [_VARIES]
     commands = found.get("commands")
     if commands is None:
@@ -116,7 +121,7 @@ def _script(lines: Sequence[str]) -> str:
     return "; ".join(lines)
 
 
-def further_sentences(summary: Mapping[str, Any], file: str) -> list[str]:
+def further_sentences(summary: Summary, file: str) -> list[str]:
     """Sentences about each discipline, where there is no recommendation that says what they say.
 
     Parameters
@@ -132,7 +137,8 @@ def further_sentences(summary: Mapping[str, Any], file: str) -> list[str]:
     """
     first, rest = ([], []) if summary.get("recommendation") else leading_sentences(summary)
     more = [f"note: the best of each family; {len(rest)} more sentences are in {file}"] if rest else []
-    other = ((summary.get("transport") or {}).get("other") or {}).get("sentence")
+    hosts = (transport := summary.get("transport")) and transport.get("other")
+    other = hosts and hosts["sentence"]
     return [
         *first,
         *more,

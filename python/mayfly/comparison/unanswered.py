@@ -5,11 +5,16 @@ slows down as TCP does. Verdicts that rest on it are withheld by the rule itself
 ``recommendation``). docs/recommendation.md, "UDP of a capture".
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly.scenario.presets import filled_in
 from mayfly.workload.udp_share import UdpShare
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import Capture, Summary
 
 SOME = 0.1
 """Share of the bytes of a capture, in UDP that is no call, from which on it is said in the first line, and the sentence
@@ -19,7 +24,7 @@ KIND = "unanswered"
 """``kind`` of a recommendation that is withheld."""
 
 
-def udp_share_of(capture: Mapping[str, Any]) -> UdpShare | None:
+def udp_share_of(capture: Capture | None) -> UdpShare | None:
     """How much of a capture is QUIC and other UDP.
 
     Parameters
@@ -32,8 +37,9 @@ def udp_share_of(capture: Mapping[str, Any]) -> UdpShare | None:
     UdpShare or None
         None of what is no capture.
     """
-    names = ("quic_share", "other_udp_share", "udp_443_share", "calls_share")
-    return UdpShare(*(capture[name] for name in names)) if names[0] in capture else None
+    if capture is None or "quic_share" not in capture:
+        return None
+    return UdpShare(capture["quic_share"], capture["other_udp_share"], capture["udp_443_share"], capture["calls_share"])
 
 
 def transport_note(changed: Mapping[str, Any]) -> str | None:
@@ -72,7 +78,7 @@ _BENT = (
 )
 
 
-def udp_share_lines(summary: Mapping[str, Any]) -> list[str]:
+def udp_share_lines(summary: Summary) -> list[str]:
     """What stands before an answer of a capture of which much is UDP.
 
     Parameters
@@ -85,13 +91,14 @@ def udp_share_lines(summary: Mapping[str, Any]) -> list[str]:
     list of str
         Empty below :data:`SOME` of the bytes, and where the recommendation says it.
     """
-    withheld = (summary.get("recommendation") or {}).get("kind") == KIND
+    found = summary.get("recommendation")
+    withheld = found is not None and found["kind"] == KIND
     return [] if withheld else [f"{sentence} {_BENT}" for sentence in udp_sentences(summary)]
 
 
-def udp_sentences(summary: Mapping[str, Any]) -> list[str]:
+def udp_sentences(summary: Summary) -> list[str]:
     """The same, whatever the recommendation is."""
-    share = udp_share_of(summary.get("capture") or {})
+    share = udp_share_of(summary.get("capture"))
     if share is None:
         return []
     sentence = share.replay_sentence()

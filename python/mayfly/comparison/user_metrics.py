@@ -4,17 +4,21 @@ The list is in Rust (``crates/metrics/src/measures.rs``), next to the figures. T
 and the second run with other hosts read it here as :data:`MEASURES`; the rule of the recommendation reads it there.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly import _native
 from mayfly.comparison.ordering import baseline
 from mayfly.metrics.levels import BUSY
 from mayfly.text.readable import share_text
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, Summary
+
 
 _SECONDS = {"s": 1.0, "ms": 1e-3}
 
@@ -121,7 +125,7 @@ class Felt:
         return self.value is None
 
 
-def measured(row: Row, measure: Measure) -> Felt | None:
+def measured(row: DisciplineRow, measure: Measure) -> Felt | None:
     """A figure of a row of the summary.
 
     Parameters
@@ -141,7 +145,8 @@ def measured(row: Row, measure: Measure) -> Felt | None:
     >>> measured(row, BY_ID["ping_p95"])
     Felt(value=0.011, ci95=[0.01, 0.012])
     """
-    block = (row.get("users") or {}).get(measure.part) or {}
+    parts: Mapping[str, Any] = row.get("users") or {}
+    block: Mapping[str, Any] = parts.get(measure.part) or {}
     value = block.get(measure.field)
     if value is None:
         counted = any(block.get(count) for count in ("probes", "flows", "pages"))
@@ -151,7 +156,7 @@ def measured(row: Row, measure: Measure) -> Felt | None:
     return Felt(value * scale, None if ends is None or None in ends else [end * scale for end in ends])
 
 
-def think_times(summary: Mapping[str, Any]) -> bool:
+def think_times(summary: Summary) -> bool:
     """Whether the flows of a summary are whole connections, whose times hold the think times of users and servers.
 
     Parameters
@@ -169,10 +174,11 @@ def think_times(summary: Mapping[str, Any]) -> bool:
     >>> think_times({"capture": {"replay": "users"}}), think_times({"capture": None})
     (True, False)
     """
-    return (summary.get("capture") or {}).get("replay") in ("users", "trains")
+    capture = summary.get("capture")
+    return capture is not None and capture["replay"] in ("users", "trains")
 
 
-def is_none(rows: Sequence[Row], measure: Measure) -> bool:
+def is_none(rows: Sequence[DisciplineRow], measure: Measure) -> bool:
     """Whether a share is 0 under every discipline.
 
     Parameters
@@ -189,7 +195,7 @@ def is_none(rows: Sequence[Row], measure: Measure) -> bool:
     return bool(measure.none) and all((own := measured(row, measure)) and own.value == 0 for row in rows)
 
 
-def none_sentence(rows: Sequence[Row]) -> str | None:
+def none_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     """The shares that are 0 under every discipline, in words; None where there are none.
 
     Parameters
@@ -210,7 +216,7 @@ def none_sentence(rows: Sequence[Row]) -> str | None:
     return f"Under {'every' if len(rows) > 1 else 'this'} discipline {' and '.join(none)}." if none else None
 
 
-def load_sentence(rows: Sequence[Row]) -> str | None:
+def load_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     """Over which time ping and call were taken.
 
     Parameters
@@ -224,13 +230,13 @@ def load_sentence(rows: Sequence[Row]) -> str | None:
         One sentence; the share of the time is that under the baseline. None without a ping, or where nothing is known
         of the link.
     """
-    row = baseline([row for row in rows if (row.get("users") or {}).get("ping")])
-    if row is None:
+    row = baseline([row for row in rows if (users := row.get("users")) and users.get("ping")])
+    if row is None or (ping := row["users"]["ping"]) is None:
         return None
-    ping, call = row["users"]["ping"], row["users"].get("call") or {}
+    call = row["users"].get("call")
     if (share := ping.get("busy_share")) is None:
         return None
-    both = "The ping and the call are" if call.get("from") == "synthetic" else "The ping is"
+    both = "The ping and the call are" if call and call.get("from") == "synthetic" else "The ping is"
     if ping["while_busy"]:
         return (
             f"{both} taken while the link is busy, {share_text(share)} of the time under {row['label']}: in seconds of "

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace as changed
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -20,6 +20,9 @@ from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.closed_loop import closed
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import Summary
 
 
 def whatif(
@@ -140,7 +143,8 @@ def whatif(
     if len(chosen) < len(asked_for):
         unsaid.append(stopping.sentence(f"{_several(chosen)} of {len(asked_for)} disciplines", "runs all"))
     load_of = offered(flows, **found.packets, span_s=span_s if span_s > 0 else None)
-    links: Any = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
+    links = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
+    assert links is not None  # a replay is over one link
     result.summary["links"] = links
     if not add_hours(result, scenario, chosen, flows, plan, rest, stopping):
         hours = result.summary["resampling"]["hours"]
@@ -154,7 +158,10 @@ def whatif(
         "scaled_to_load": found.load,
         "replay": found.replay,
         "scaled_to_rtt_s": found.rtt_s,
-        **found.udp.document(),
+        "quic_share": found.udp.quic,
+        "other_udp_share": found.udp.other,
+        "udp_443_share": found.udp.at_443,
+        "calls_share": found.udp.calls,
         "left_out_share": found.left_out,
     }
     result.summary["recommendation"] = recommendation(result.summary)
@@ -237,7 +244,7 @@ def _several(disciplines: Sequence[Discipline]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _recommended(summary: dict[str, Any]) -> str | None:
+def _recommended(summary: "Summary") -> str | None:
     found = summary["recommendation"]
     return None if found is None else found["discipline"]
 
@@ -248,12 +255,13 @@ def _judged(result: Comparison, replay: str) -> pl.DataFrame:
 
     if replay == "transfers":
         return result.records
-    kind, protocol = ("recorded", "udp") if replay == "packets" else ("trains", "tcp")
+    kind: Literal["recorded", "trains"] = "recorded" if replay == "packets" else "trains"
+    protocol = "udp" if replay == "packets" else "tcp"
     judged = result.records if result.trains.width == 0 else train_records(result.records, result.trains)
     if replay == "packets":
         whole = pl.when(pl.col("drops") + pl.col("lost") == 0)
         judged = judged.with_columns(whole.then("response_time_s"), whole.then("finish_s"))
     for row in result.summary["disciplines"]:
         own = judged.filter(discipline=row["label"], protocol=protocol)
-        row[kind] = time_row(own)
+        row[kind] = time_row(own["response_time_s"])
     return judged

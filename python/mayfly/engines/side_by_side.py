@@ -1,8 +1,10 @@
 """A scenario by the kernel, or by simulator and kernel side by side."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,6 +14,9 @@ from mayfly.discipline_registry.tc_options import leaves
 from mayfly.engines import linux
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import Progress, run_many
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow, EngineRatios
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ class Kernel:
         return result
 
 
-def ratios(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def ratios(rows: Sequence[DisciplineRow]) -> list[EngineRatios]:
     """The kernel over the simulator.
 
     Parameters
@@ -80,14 +85,19 @@ def ratios(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     >>> found["short"], found["drops"], found["utilisation"]
     (0.5, None, 1.0)
     """
-    found = []
+    found: list[EngineRatios] = []
     for here, kernel in zip(rows[::2], rows[1::2], strict=True):
-        one = {"label": here["label"]}
-        for name in ("short", "long"):
-            one[name] = _ratio(kernel[name]["mean_s"], here[name]["mean_s"])
-        for name in ("utilisation", "drops", "queue_mean_packets", "flows_unfinished"):
-            one[name] = _ratio(kernel[name], here[name])
-        found.append(one)
+        found.append(
+            {
+                "label": here["label"],
+                "short": _ratio(kernel["short"]["mean_s"], here["short"]["mean_s"]),
+                "long": _ratio(kernel["long"]["mean_s"], here["long"]["mean_s"]),
+                "utilisation": _ratio(kernel["utilisation"], here["utilisation"]),
+                "drops": _ratio(kernel["drops"], here["drops"]),
+                "queue_mean_packets": _ratio(kernel["queue_mean_packets"], here["queue_mean_packets"]),
+                "flows_unfinished": _ratio(kernel["flows_unfinished"], here["flows_unfinished"]),
+            }
+        )
     return found
 
 

@@ -1,11 +1,12 @@
 """A trace in one line."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from mayfly.text.readable import rate_text, time_text
 
 
-def trace_facts(document: dict[str, Any]) -> str:
+def trace_facts(document: Mapping[str, Any]) -> str:
     """A trace in one line: length, mean rate, outages.
 
     Parameters

@@ -1,10 +1,18 @@
 """Flows in the network at once, over time (Rai 2003, 4.3 and Fig. 8)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.metrics import curves
 from mayfly.metrics.parts import parts_by
 from mayfly.metrics.size_classes import run_keys
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import ActiveFlows
 
 _SCHEMA: dict[str, pl.DataType] = {"time_s": pl.Float64(), "mean": pl.Float64(), "max": pl.Int64()}
 
@@ -51,3 +59,11 @@ def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0,
     ]
     schema = {key: records.schema[key] for key in keys} | _SCHEMA
     return pl.concat(blocks).cast(pl.Schema(schema)) if blocks else pl.DataFrame(schema=schema)
+
+
+def active_row(active: pl.DataFrame | None) -> ActiveFlows:
+    """Mean over the intervals and runs of :func:`active_flows`, and most of all; of none both are None."""
+    if active is None:
+        return {"mean": None, "max": None}
+    most = number_or_none(active["max"].max())
+    return {"mean": number_or_none(active["mean"].mean()), "max": None if most is None else int(most)}

@@ -4,19 +4,35 @@ Two kinds of totals meet here: those of the records, whose payload is counted af
 (frames, time on the air, packets at the access point's queue), which the simulator counts after it too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.errors import MayflyError
-from mayfly.metrics.active import active_flows
+from mayfly.metrics.active import active_flows, active_row
 from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.groups import group_classes
 from mayfly.metrics.intervals import student_ci95
 from mayfly.metrics.jain import jain_index
 from mayfly.metrics.size_classes import classes
 from mayfly.metrics.summary import class_row
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import (
+        AccessPoint,
+        Cell,
+        CellClass,
+        CellDirection,
+        CellJain,
+        Mac,
+        MeanOfRuns,
+        QueueLosses,
+        Station,
+    )
 
 DIRECTIONS = ("down", "up")
 """From the access point to a station, and from a station."""
@@ -34,7 +50,7 @@ def cell_row(
     mss: int = 1460,
     header_bytes: int = 40,
     rates: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> Cell:
     """Key ``wlan`` of the summary (docs/tables.md).
 
     Parameters
@@ -71,22 +87,23 @@ def cell_row(
     span_s = end_s - begin_s
     got = goodput(records, len(cells), span_s)
     sums = {way: sum(got[way]) for way in DIRECTIONS}
-    throughput = got | {"total": [down + up for down, up in zip(*(got[way] for way in DIRECTIONS), strict=True)]}
+    total = [down + up for down, up in zip(*(got[way] for way in DIRECTIONS), strict=True)]
+    down, up = (
+        direction_row(
+            records.filter(direction=way),
+            len(cells),
+            end_s=end_s,
+            begin_s=begin_s,
+            mss=mss,
+            header_bytes=header_bytes,
+        )
+        for way in DIRECTIONS
+    )
     return {
-        "goodput_mbps": {name: _mean_of(values) for name, values in throughput.items()},
+        "goodput_mbps": {"down": _mean_of(got["down"]), "up": _mean_of(got["up"]), "total": _mean_of(total)},
         "up_down_ratio": sums["up"] / sums["down"] if sums["up"] and sums["down"] else None,
         "access_point": queue_losses(cells),
-        "directions": {
-            way: direction_row(
-                records.filter(direction=way),
-                len(cells),
-                end_s=end_s,
-                begin_s=begin_s,
-                mss=mss,
-                header_bytes=header_bytes,
-            )
-            for way in DIRECTIONS
-        },
+        "directions": {"down": down, "up": up},
         "mac": mac_row(cells),
         "jain": fairness_row(records, cells),
         "stations": station_rows(records, cells, span_s, rates),
@@ -94,7 +111,7 @@ def cell_row(
     }
 
 
-def _mean_of(values: Sequence[float]) -> dict[str, Any]:
+def _mean_of(values: Sequence[float]) -> MeanOfRuns:
     return {"mean": sum(values) / len(values), "ci95": student_ci95(values)}
 
 
@@ -125,7 +142,7 @@ def goodput(records: pl.DataFrame, replications: int, span_s: float) -> dict[str
     return {way: [bytes_of.get((way, run), 0) * 8 / span_s / 1e6 for run in range(replications)] for way in DIRECTIONS}
 
 
-def queue_losses(cells: Cells) -> dict[str, Any]:
+def queue_losses(cells: Cells) -> AccessPoint:
     """Packets of each kind at the access point's queue.
 
     Parameters
@@ -139,16 +156,17 @@ def queue_losses(cells: Cells) -> dict[str, Any]:
         ``data`` (with payload, SYN, FIN, and datagrams) and ``acks`` (bare acknowledgements), each ``arrivals`` and
         ``drops``, sums over the replications, and ``loss``, None without arrivals.
     """
-    found = {}
-    for kind, name in (("data", "data"), ("acks", "ack")):
-        arrivals, drops = (sum(cell[f"{name}_{what}"] for cell in cells) for what in ("arrivals", "drops"))
-        found[kind] = {"arrivals": arrivals, "drops": drops, "loss": drops / arrivals if arrivals else None}
-    return found
+    return {"data": _losses(cells, "data"), "acks": _losses(cells, "ack")}
+
+
+def _losses(cells: Cells, name: str) -> QueueLosses:
+    arrivals, drops = (sum(cell[f"{name}_{what}"] for cell in cells) for what in ("arrivals", "drops"))
+    return {"arrivals": arrivals, "drops": drops, "loss": drops / arrivals if arrivals else None}
 
 
 def direction_row(
     flows: pl.DataFrame, replications: int, *, end_s: float, begin_s: float, mss: int, header_bytes: int
-) -> dict[str, Any]:
+) -> CellDirection:
     """Transfers of one direction.
 
     Parameters
@@ -178,21 +196,20 @@ def direction_row(
     return {
         "flows": flows.height,
         "completed": flows.height - flows["finish_s"].null_count(),
-        "rtt_mean_s": tcp["rtt_mean_s"].mean(),
-        "cwnd_mean_packets": tcp["cwnd_mean_packets"].mean(),
-        **{
-            name: class_row(classed, name, replications)
-            | {"presence_mean_s": classed.filter(pl.col("class") == name)["presence_s"].mean()}
-            for name in ("short", "long")
-        },
+        "rtt_mean_s": number_or_none(tcp["rtt_mean_s"].mean()),
+        "cwnd_mean_packets": number_or_none(tcp["cwnd_mean_packets"].mean()),
+        "short": _class(classed, "short", replications),
+        "long": _class(classed, "long", replications),
         "load_mbps": {"first": first * 8 / seconds / 1e6, "again": again * 8 / seconds / 1e6},
-        "active_flows": {
-            "mean": None if active is None else active["mean"].mean(),
-            "max": None if active is None else active["max"].max(),
-        },
+        "active_flows": active_row(active),
         "timeouts": int(tcp["timeouts"].sum()),
         "drops": int(flows["drops"].sum()),
     }
+
+
+def _class(classed: pl.DataFrame, name: str, replications: int) -> CellClass:
+    presence_s = classed.filter(pl.col("class") == name)["presence_s"].mean()
+    return {**class_row(classed, name, replications), "presence_mean_s": number_or_none(presence_s)}
 
 
 def offered_twice(tcp: pl.DataFrame, mss: int, header_bytes: int) -> tuple[int, int]:
@@ -220,7 +237,7 @@ def offered_twice(tcp: pl.DataFrame, mss: int, header_bytes: int) -> tuple[int, 
     return int(first), int(tcp["retransmits"].sum()) * (mss + header_bytes)
 
 
-def mac_row(cells: Cells) -> dict[str, Any]:
+def mac_row(cells: Cells) -> Mac:
     """What the MAC of all nodes did (Urvoy-Keller 2007, Fig. 15: its retries beside the drops of the queue).
 
     Parameters
@@ -235,18 +252,26 @@ def mac_row(cells: Cells) -> dict[str, Any]:
         (packets, at the access point), sums over the replications; ``retry_rate`` and ``collision_rate`` of the
         attempts; ``busy``, share of the time for which the medium was taken.
     """
-    names = ("attempts", "retries", "collided", "damaged", "acked", "given_up")
-    sums = {name: sum(sum(cell["nodes"][name]) for cell in cells) for name in names}
-    attempts = sums["attempts"]
-    return sums | {
+
+    def total(name: str) -> int:
+        return sum(sum(cell["nodes"][name]) for cell in cells)
+
+    attempts, retries, collided = total("attempts"), total("retries"), total("collided")
+    return {
+        "attempts": attempts,
+        "retries": retries,
+        "collided": collided,
+        "damaged": total("damaged"),
+        "acked": total("acked"),
+        "given_up": total("given_up"),
         "queue_drops": sum(cell["data_drops"] + cell["ack_drops"] for cell in cells),
-        "retry_rate": sums["retries"] / attempts if attempts else None,
-        "collision_rate": sums["collided"] / attempts if attempts else None,
+        "retry_rate": retries / attempts if attempts else None,
+        "collision_rate": collided / attempts if attempts else None,
         "busy": sum(cell["busy_s"] for cell in cells) / sum(cell["seconds"] for cell in cells),
     }
 
 
-def fairness_row(records: pl.DataFrame, cells: Cells) -> dict[str, float | None]:
+def fairness_row(records: pl.DataFrame, cells: Cells) -> CellJain:
     """Jain's index over flows and over stations, means over the replications.
 
     Parameters
@@ -271,10 +296,11 @@ def fairness_row(records: pl.DataFrame, cells: Cells) -> dict[str, float | None]
         for name, shares in (("flows", endless["got"]), ("stations", stations["got"]), ("airtime", airtime)):
             index = jain_index(list(shares)) if len(shares) > 1 else None
             indices[name] += [] if index is None else [index]
-    return {name: sum(values) / len(values) if values else None for name, values in indices.items()}
+    flows, of_stations, of_airtime = (sum(values) / len(values) if values else None for values in indices.values())
+    return {"flows": flows, "stations": of_stations, "airtime": of_airtime}
 
 
-def station_rows(records: pl.DataFrame, cells: Cells, span_s: float, rates: Sequence[str] = ()) -> list[dict[str, Any]]:
+def station_rows(records: pl.DataFrame, cells: Cells, span_s: float, rates: Sequence[str] = ()) -> list[Station]:
     """What each station got, means over the replications.
 
     Parameters
@@ -298,7 +324,7 @@ def station_rows(records: pl.DataFrame, cells: Cells, span_s: float, rates: Sequ
     of = records.group_by("station", "direction").agg(_counted().sum().alias("bytes"))
     bytes_of = {(station, way): count for station, way, count in of.iter_rows()}
     seconds = span_s * len(cells)
-    rows = []
+    rows: list[Station] = []
     for station in range(len(cells[0]["nodes"]["airtime_s"]) - 1):
         node = {
             name: sum(cell["nodes"][name][1 + station] for cell in cells)
@@ -308,7 +334,8 @@ def station_rows(records: pl.DataFrame, cells: Cells, span_s: float, rates: Sequ
             {
                 "station": station,
                 "rate": rates[station] if station < len(rates) else None,
-                **{f"{way}_mbps": bytes_of.get((station, way), 0) * 8 / seconds / 1e6 for way in DIRECTIONS},
+                "down_mbps": bytes_of.get((station, "down"), 0) * 8 / seconds / 1e6,
+                "up_mbps": bytes_of.get((station, "up"), 0) * 8 / seconds / 1e6,
                 "airtime": node["airtime_s"] / sum(cell["seconds"] for cell in cells),
                 "collision_rate": node["collided"] / node["attempts"] if node["attempts"] else None,
             }

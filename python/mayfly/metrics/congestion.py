@@ -1,14 +1,19 @@
 """What congestion does to packets and flows under one discipline: loss, queueing delay, active flows."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
-from mayfly.metrics.active import active_flows
+from mayfly.metrics.active import active_flows, active_row
 from mayfly.metrics.jain import permanent_jain
 from mayfly.metrics.loss import loss_rate
 from mayfly.metrics.queue_delay import pooled, relative_queueing_delay
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import ClassRow, DisciplineRowPart
 
 
 def congestion_row(
@@ -18,7 +23,7 @@ def congestion_row(
     end_s: float,
     begin_s: float = 0.0,
     propagation_rtt_s: float | None = None,
-) -> dict[str, Any]:
+) -> DisciplineRowPart:
     """Keys ``loss``, ``queueing_delay``, ``active_flows`` and ``jain`` of the summary (docs/tables.md).
 
     Parameters
@@ -49,16 +54,13 @@ def congestion_row(
     active = active_flows(records, end_s, end_s - begin_s, begin_s) if end_s > begin_s else None
     return {
         "loss": {"rate": loss_rate(records), "flows": lossy, "share": lossy / tcp.height if tcp.height else None},
-        "queueing_delay": delay | {"relative": relative},
+        "queueing_delay": {**delay, "relative": relative},
         "jain": permanent_jain(records, end_s),
-        "active_flows": {
-            "mean": None if active is None else active["mean"].mean(),
-            "max": None if active is None else active["max"].max(),
-        },
+        "active_flows": active_row(active),
     }
 
 
-def with_delays(rows: list[dict[str, Any]], runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def with_delays(rows: list[dict[str, Any]], runs: Sequence[Sequence[Mapping[str, Any]]]) -> list[ClassRow]:
     """Rows of ``classes`` of the summary with the queueing delay of each class.
 
     Parameters
@@ -73,8 +75,8 @@ def with_delays(rows: list[dict[str, Any]], runs: Sequence[Sequence[Mapping[str,
     list of dict
         The rows with ``queueing_delay``, pooled over the replications.
     """
-    of: dict[Any, list[dict[str, Any]]] = {row["group"]: [] for row in rows}
+    of: dict[Any, list[Mapping[str, Any]]] = {row["group"]: [] for row in rows}
     for classes in runs:
         for row in classes:
             of[row["group"]].append(row["queueing_delay"])
-    return [row | {"queueing_delay": pooled(of[row["group"]])} for row in rows]
+    return [cast("ClassRow", row | {"queueing_delay": pooled(of[row["group"]])}) for row in rows]

@@ -1,13 +1,18 @@
 """What a discipline with an estimator said of traffic that does not respond to drops, and the truth."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from mayfly.arrays import number
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import Nonresponsive
 
-def estimate_row(samples: pl.DataFrame, begin_s: float = 0.0) -> dict[str, Any] | None:
+
+def estimate_row(samples: pl.DataFrame, begin_s: float = 0.0) -> Nonresponsive | None:
     """Key ``nonresponsive`` of the summary (docs/tables.md).
 
     Parameters
@@ -37,8 +42,8 @@ def estimate_row(samples: pl.DataFrame, begin_s: float = 0.0) -> dict[str, Any] 
         return None
     came = number(known["arrivals"].sum())
     return {
-        "estimate": known["nonresponsive_estimate"].mean(),
+        "estimate": number(known["nonresponsive_estimate"].mean()),
         "last": known["nonresponsive_estimate"][-1],
         "actual": number(known["nonresponsive_arrivals"].sum()) / came if came else None,
-        "doubtful": known["nonresponsive_doubt"].is_not_null().mean(),
+        "doubtful": number(known["nonresponsive_doubt"].is_not_null().mean()),
     }

@@ -1,7 +1,9 @@
 """What groups of flows get under each discipline: their share against the fair one, stalls, slowdown and loss."""
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,13 +16,16 @@ from mayfly.metrics.progress import plateaus
 from mayfly.metrics.size_classes import classes, run_keys
 from mayfly.metrics.summary import class_row
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import Direction, Group, GroupTransfers, Slowdown
+
 PERCENTILES = (50, 95, 99)
 
 LATE_SHARE = 0.1
 """Transfers that start in this last part of the run do not count for slowdown: they had no time to finish."""
 
 
-def slowdown_percentiles(records: pl.DataFrame, end_s: float | None = None) -> dict[str, float | None] | None:
+def slowdown_percentiles(records: pl.DataFrame, end_s: float | None = None) -> Slowdown | None:
     """Slowdown that 50, 95 and 99 % of the transfers stay within.
 
     Parameters
@@ -55,8 +60,9 @@ def slowdown_percentiles(records: pl.DataFrame, end_s: float | None = None) -> d
     if len(values) == 0:
         return None
     ascending = values.fill_null(math.inf).sort()
-    ranked = {f"p{share}": ascending[max(math.ceil(len(values) * share / 100) - 1, 0)] for share in PERCENTILES}
-    return {name: value if math.isfinite(value) else None for name, value in ranked.items()}
+    ranked = [float(ascending[max(math.ceil(len(values) * share / 100) - 1, 0)]) for share in PERCENTILES]
+    p50, p95, p99 = (value if math.isfinite(value) else None for value in ranked)
+    return {"p50": p50, "p95": p95, "p99": p99}
 
 
 def has_groups(flows: pl.DataFrame) -> bool:
@@ -113,7 +119,7 @@ def group_rows(
     mss: int = 1460,
     header_bytes: int = 40,
     samples: pl.DataFrame | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Group]:
     """What each group gets under one discipline (``groups`` of docs/tables.md).
 
     Parameters
@@ -163,15 +169,18 @@ def group_rows(
     ).with_columns(ratio=pl.col("share") / pl.col("fair_share"))
     means = shares.group_by("group", maintain_order=True).mean()
     still_s = {} if samples is None else _stalls(records, samples, keys)
-    rows = []
+    rows: list[Group] = []
     for row in means.to_dicts():
         own = down.filter(pl.col("group").eq_missing(pl.lit(row["group"], pl.String)))
         sent, able = number(own["packets_sent"].sum()), own.filter(_can_end())
         rows.append(
-            row
-            | {
+            {
+                "group": row["group"],
                 "users": round(row["users"]),
                 "flows": own.height,
+                "share": row["share"],
+                "fair_share": row["fair_share"],
+                "ratio": row["ratio"],
                 "loss": number(own["drops"].sum()) / sent if sent else None,
                 "longest_stall_s": still_s.get(row["group"]),
                 "slowdown": slowdown_percentiles(own, end_s),
@@ -181,7 +190,7 @@ def group_rows(
     return rows
 
 
-def group_classes(records: pl.DataFrame, replications: int) -> list[dict[str, Any]]:
+def group_classes(records: pl.DataFrame, replications: int) -> list[GroupTransfers]:
     """Response times of each group of flows in each direction (Chen 2012, Fig. 9.12).
 
     Parameters
@@ -200,9 +209,10 @@ def group_classes(records: pl.DataFrame, replications: int) -> list[dict[str, An
     able = records.filter((pl.col("protocol") == "tcp") & (pl.col("size_bytes") < ENDLESS_BYTES))
     if "group" not in able.columns or able["group"].null_count() == able.height:
         return []
-    rows = []
+    rows: list[GroupTransfers] = []
+    ways: tuple[Direction, Direction] = ("down", "up")
     for group in able["group"].unique().sort(nulls_last=True):
-        for way in ("down", "up"):
+        for way in ways:
             own = able.filter(pl.col("group").eq_missing(pl.lit(group, pl.String)), direction=way)
             if own.height == 0:
                 continue
@@ -213,7 +223,8 @@ def group_classes(records: pl.DataFrame, replications: int) -> list[dict[str, An
                     "direction": way,
                     "flows": own.height,
                     "completed": own.height - own["finish_s"].null_count(),
-                    **{name: class_row(classed, name, replications) for name in ("short", "long")},
+                    "short": class_row(classed, "short", replications),
+                    "long": class_row(classed, "long", replications),
                 }
             )
     return rows

@@ -10,7 +10,9 @@
 What may be on its way at the end of the run does not count.
 """
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -18,6 +20,9 @@ import polars as pl
 from mayfly import _native
 from mayfly.metrics.deadlines import FRAME_DEADLINE_S
 from mayfly.metrics.voice import call_direction
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import CallGroup, FilmGroup, GameGroup
 
 FREEZE_S, FREEZE_RATIO = 0.15, 3.0
 """A video stands still when it is later than its usual distance by so much, s, and by this factor."""
@@ -109,7 +114,7 @@ def _call(frames: pl.DataFrame) -> dict[str, float | None]:
     }
 
 
-def call_rows(records: pl.DataFrame, frames: pl.DataFrame, end_s: float) -> list[dict[str, Any]]:
+def call_rows(records: pl.DataFrame, frames: pl.DataFrame, end_s: float) -> list[CallGroup]:
     """Calls by group and direction.
 
     Parameters
@@ -129,7 +134,9 @@ def call_rows(records: pl.DataFrame, frames: pl.DataFrame, end_s: float) -> list
         ``jitter_ms`` and ``mos`` of speech, ``frozen`` (share of the time); None where there is none.
     """
     own = _of("call", records, frames)
-    return _rows(own, ["group", "direction"], "calls", lambda flow: _call(_settled(flow, end_s)))
+    return cast(
+        "list[CallGroup]", _rows(own, ["group", "direction"], "calls", lambda flow: _call(_settled(flow, end_s)))
+    )
 
 
 def _rows(own: pl.DataFrame, keys: list[str], count: str, measure: Any) -> list[dict[str, Any]]:
@@ -159,7 +166,7 @@ def _film(segments: pl.DataFrame, end_s: float) -> dict[str, float | None]:
     }
 
 
-def film_rows(records: pl.DataFrame, segments: pl.DataFrame, end_s: float) -> list[dict[str, Any]]:
+def film_rows(records: pl.DataFrame, segments: pl.DataFrame, end_s: float) -> list[FilmGroup]:
     """Films by group.
 
     Parameters
@@ -182,7 +189,7 @@ def film_rows(records: pl.DataFrame, segments: pl.DataFrame, end_s: float) -> li
     rows = _rows(_of("video", records, segments), ["group"], "films", lambda film: _film(film, end_s))
     for row in rows:
         row["stalled_share"] = row["stalled_s"] / row["watched_s"] if row["watched_s"] else None
-    return rows
+    return cast("list[FilmGroup]", rows)
 
 
 def _game(frames: pl.DataFrame) -> dict[str, float | None]:
@@ -196,7 +203,7 @@ def _game(frames: pl.DataFrame) -> dict[str, float | None]:
     }
 
 
-def gaming_rows(records: pl.DataFrame, frames: pl.DataFrame, end_s: float) -> list[dict[str, Any]]:
+def gaming_rows(records: pl.DataFrame, frames: pl.DataFrame, end_s: float) -> list[GameGroup]:
     """Games by group.
 
     Parameters
@@ -215,4 +222,4 @@ def gaming_rows(records: pl.DataFrame, frames: pl.DataFrame, end_s: float) -> li
         ``delay_p50_ms``, ``delay_p95_ms``, ``delay_p99_ms`` (from making to last packet).
     """
     own = _of("gaming", records, frames)
-    return _rows(own, ["group"], "streams", lambda flow: _game(_settled(flow, end_s)))
+    return cast("list[GameGroup]", _rows(own, ["group"], "streams", lambda flow: _game(_settled(flow, end_s))))

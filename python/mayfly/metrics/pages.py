@@ -1,9 +1,15 @@
 """Page load times: how long a stage of flows takes, and the objects that its scripts bring."""
 
-from typing import Any
+from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
 import polars as pl
+
+from mayfly.metrics.trains import time_row
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import PageGroup
 
 
 def page_loads(records: pl.DataFrame) -> pl.DataFrame:
@@ -72,7 +78,7 @@ def object_loads(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def page_rows(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> list[dict[str, Any]]:
+def page_rows(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> list[PageGroup]:
     """Page load times by group.
 
     Parameters
@@ -97,15 +103,16 @@ def page_rows(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> list
     for group in sorted(loads["group"].unique(), key=lambda name: (name is None, name)):
         of_group = pl.col("group").eq_missing(pl.lit(group, pl.String))
         own = loads.filter(of_group)["load_s"]
-        row = {"group": group, "pages": len(own), **_times(own)}
-        if objects is not None and len(told := objects.filter(of_group)["load_s"]):
-            row["objects"] = {"count": len(told), **_times(told)}
+        times = time_row(own)
+        row: PageGroup = {
+            "group": group,
+            "pages": times["count"],
+            "unfinished": times["unfinished"],
+            "mean_s": times["mean_s"],
+            "p50_s": times["p50_s"],
+            "p95_s": times["p95_s"],
+        }
+        if objects is not None and len(found := objects.filter(of_group)["load_s"]):
+            row["objects"] = time_row(found)
         rows.append(row)
     return rows
-
-
-def _times(loads_s: pl.Series) -> dict[str, Any]:
-    known = loads_s.drop_nulls().to_numpy()
-    percentile = {f"p{p}_s": float(np.percentile(known, p)) if len(known) else None for p in (50, 95)}
-    mean_s = float(known.mean()) if len(known) else None
-    return {"unfinished": loads_s.null_count(), "mean_s": mean_s, **percentile}

@@ -1,11 +1,16 @@
 """Queueing delay at the bottleneck: mean, deviation and maximum, of flows, classes and all (Zhao 2004, IV.A)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 from mayfly.errors import MayflyError
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import QueueDelay
 
 _SCHEMA: dict[str, pl.DataType] = {
     "packets": pl.Int64(),
@@ -67,7 +72,7 @@ def queueing_delay(records: pl.DataFrame, by: str | Sequence[str] = ()) -> pl.Da
     return table.cast(pl.Schema(_SCHEMA))
 
 
-def pooled(delays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def pooled(delays: Sequence[Mapping[str, Any]]) -> QueueDelay:
     """Queueing delay of the packets of many runs, or of many classes, together.
 
     Parameters
@@ -89,7 +94,7 @@ def pooled(delays: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     schema = {name: pl.Int64 if name == "packets" else pl.Float64 for name in _SCHEMA}
     rows = pl.DataFrame([{name: row[name] for name in schema} for row in delays], schema=schema)
     named = {name: "queue_packets" if name == "packets" else f"queue_delay_{name}" for name in schema}
-    return queueing_delay(rows.rename(named)).row(0, named=True)
+    return cast("QueueDelay", queueing_delay(rows.rename(named)).row(0, named=True))
 
 
 def relative_queueing_delay(mean_s: float, propagation_rtt_s: float) -> float:

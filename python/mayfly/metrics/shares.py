@@ -1,5 +1,7 @@
 """What the classes of traffic, flows of one group each, get of a congested queue (Zhao 2004, Tables III, IX and X)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,18 +1,26 @@
 """One discipline in figures: its row of ``summary.json``."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly.arrays import number_or_none
 from mayfly.errors import MayflyError
 from mayfly.metrics.curves import ENDLESS_BYTES
 from mayfly.metrics.intervals import normal_ci95, on_time_scale, student_ci95
 from mayfly.metrics.size_classes import classes, completed_tcp
 from mayfly.metrics.totals import COUNTERS, row_of
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRowPart, ResponseTimes
 
-def summarise(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], label: str | None = None) -> dict[str, Any]:
+
+def summarise(
+    records: pl.DataFrame, counters: Sequence[Mapping[str, Any]], label: str | None = None
+) -> DisciplineRowPart:
     """Row of ``disciplines`` in ``summary.json`` for one discipline (docs/tables.md).
 
     Parameters
@@ -81,7 +89,7 @@ def _check_counters(records: pl.DataFrame, counters: Sequence[Mapping[str, Any]]
         )
 
 
-def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, Any]:
+def class_row(classed: pl.DataFrame, name: str, replications: int) -> ResponseTimes:
     """Mean response time of one class.
 
     Parameters
@@ -109,8 +117,8 @@ def class_row(classed: pl.DataFrame, name: str, replications: int) -> dict[str, 
         values, sizes, interval = means["response_time_s"], means["size_packets"], student_ci95
     ends = interval(values.to_numpy())
     return {
-        "mean_s": values.mean(),
+        "mean_s": number_or_none(values.mean()),
         "ci95": on_time_scale(ends),
         "flows": flows.height,
-        "mean_size_packets": sizes.mean(),
+        "mean_size_packets": number_or_none(sizes.mean()),
     }

@@ -3,8 +3,13 @@
 Nothing here loads a library: runs of plain transfers have their rows from here, too.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import BufferUnit, Direction, DisciplineRowPart, LinkDirection, Links, LinksUse, LinkUse
 
 COUNTERS = (
     "drops",
@@ -42,9 +47,10 @@ _UP = {
 }
 """Of each measure its name in the counters of a run."""
 
-_TOTALS = ("drops", "marks")
+WAYS: tuple[Direction, Direction] = ("down", "up")
+"""Directions of a link."""
 
-_QUEUES = (("down", _DOWN), ("up", _UP))
+_TOTALS = ("drops", "marks")
 
 
 def derived(counters: Mapping[str, Any], rate_bps: float, reverse_rate_bps: float | None) -> dict[str, float]:
@@ -94,7 +100,7 @@ def derived_of_cell(cell: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def row_of(label: str, flows: Mapping[str, Any], counters: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def row_of(label: str, flows: Mapping[str, Any], counters: Sequence[Mapping[str, Any]]) -> DisciplineRowPart:
     """Row of ``disciplines`` in ``summary.json``.
 
     Parameters
@@ -117,7 +123,7 @@ def row_of(label: str, flows: Mapping[str, Any], counters: Sequence[Mapping[str,
     return {
         "id": identity,
         "label": label,
-        "options": options,
+        "options": cast("dict[str, str]", options),
         "short": flows["short"],
         "long": flows["long"],
         "flows_completed": flows["flows_completed"],
@@ -144,19 +150,19 @@ def row_of(label: str, flows: Mapping[str, Any], counters: Sequence[Mapping[str,
     }
 
 
-def ways_of(counters: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, float | None]]:
+def ways_of(counters: Sequence[Mapping[str, Any]]) -> LinksUse:
     """What each of the two queues did in runs with these totals."""
-    ways = {way: {name: _over(name, key, counters) for name, key in names.items()} for way, names in _QUEUES}
-    ways["down"]["queue_delay_mean_s"] = means([run["queueing_delay"]["mean_s"] for run in counters])
-    return ways
+    down, up = ({name: _over(name, key, counters) for name, key in names.items()} for names in (_DOWN, _UP))
+    down["queue_delay_mean_s"] = means([run["queueing_delay"]["mean_s"] for run in counters])
+    return {"down": cast("LinkUse", down), "up": cast("LinkUse", up)}
 
 
 def directions(
     rates: Mapping[str, float],
     buffers: Mapping[str, Sequence[Any]],
     offered_mbps: Mapping[str, float | None],
-    used: Mapping[str, Any],
-) -> dict[str, Any]:
+    used: LinksUse | None,
+) -> Links:
     """The key ``links`` of the summary, of a link without a trace.
 
     Parameters
@@ -167,7 +173,7 @@ def directions(
         Limit and unit.
     offered_mbps : mapping
         Offered load, Mbit/s; None where it is unknown.
-    used : mapping
+    used : mapping or None
         What a run did to both queues (:func:`ways_of`).
 
     Returns
@@ -176,14 +182,19 @@ def directions(
         ``busier``, the direction that is offered the larger share of its rate, of equal shares the one that used more;
         for ``down`` and ``up`` their ``rate_bps``, ``buffer``, ``offered_mbps`` and ``load``, its share of the rate.
     """
-    found: dict[str, Any] = {}
-    for way in rates:
-        mbps = offered_mbps[way]
-        load = None if mbps is None else mbps * 1e6 / rates[way]
-        found[way] = {"rate_bps": rates[way], "buffer": list(buffers[way]), "offered_mbps": mbps, "load": load}
-    sent = {way: (used.get(way) or {}).get("utilisation") or 0.0 for way in rates}
-    busier = max(rates, key=lambda way: (found[way]["load"] or 0.0, sent[way], way == "down"))
-    return {"busier": busier, **found}
+    down, up = (_direction(rates[way], buffers[way], offered_mbps[way]) for way in ("down", "up"))
+    sent = {way: 0.0 if used is None else used[way]["utilisation"] or 0.0 for way in WAYS}
+    loads: Mapping[Direction, float] = {"down": down["load"] or 0.0, "up": up["load"] or 0.0}
+    busier = max(WAYS, key=lambda way: (loads[way], sent[way], way == "down"))
+    return {"busier": busier, "down": down, "up": up}
+
+
+def _direction(rate_bps: float, buffer: Sequence[Any], mbps: float | None) -> LinkDirection:
+    load = None if mbps is None else mbps * 1e6 / rate_bps
+    limit, unit = buffer
+    # A list, as in JSON, which the type calls a pair.
+    pair = cast("tuple[int, BufferUnit]", [limit, unit])
+    return {"rate_bps": rate_bps, "buffer": pair, "offered_mbps": mbps, "load": load}
 
 
 def split_label(label: str) -> tuple[str, dict[str, int | float | str]]:
@@ -223,11 +234,11 @@ def _known(counters: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
     return [run[name] for run in counters if run[name] is not None]
 
 
-def _mean(counters: Sequence[Mapping[str, Any]], name: str) -> float | None:
+def _mean(counters: Sequence[Mapping[str, Any]], name: str) -> Any:
     return means([run[name] for run in counters])
 
 
-def _total(counters: Sequence[Mapping[str, Any]], name: str) -> int | float | None:
+def _total(counters: Sequence[Mapping[str, Any]], name: str) -> Any:
     values = _known(counters, name)
     return sum(values) if values else None
 

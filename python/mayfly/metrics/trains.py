@@ -1,9 +1,14 @@
 """How long trains of scripted flows, and recorded flows of datagrams, are under way: what is left without the waits."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import MeanTimes
 
 
 def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
@@ -53,21 +58,26 @@ def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([own, others.select(pl.col(kept)).with_columns(pl.col("flow_id") + named.height)], how="diagonal")
 
 
-def time_row(records: pl.DataFrame) -> dict[str, Any]:
-    """Response times of the flows that arrived whole, all of one kind.
+def time_row(times_s: pl.Series) -> MeanTimes:
+    """Times of what arrived whole, all of one kind.
 
     Parameters
     ----------
-    records : polars.DataFrame, shape (n_flows, ...)
-        Of one discipline, with ``response_time_s``, null where it did not arrive whole.
+    times_s : polars.Series, shape (n,)
+        Times of one discipline, s; null of what did not arrive whole.
 
     Returns
     -------
     dict
         ``count``, ``unfinished``, and of the others ``mean_s``, ``p50_s``, ``p95_s``; None where there is none.
     """
-    times_s = records["response_time_s"]
     known = times_s.drop_nulls().to_numpy()
-    percentile = {f"p{p}_s": float(np.percentile(known, p)) if len(known) else None for p in (50, 95)}
+    p50_s, p95_s = (float(np.percentile(known, share)) if len(known) else None for share in (50, 95))
     mean_s = float(known.mean()) if len(known) else None
-    return {"count": len(times_s), "unfinished": times_s.null_count(), "mean_s": mean_s, **percentile}
+    return {
+        "count": len(times_s),
+        "unfinished": times_s.null_count(),
+        "mean_s": mean_s,
+        "p50_s": p50_s,
+        "p95_s": p95_s,
+    }

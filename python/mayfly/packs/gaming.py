@@ -5,10 +5,10 @@ transfer split over many connections, and short transfers that offer more than t
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -254,11 +254,13 @@ def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
         own = found.records.filter(discipline=row["label"])
         for group in row["groups"]:
             batches = case.part.source == "batch" and group["group"] == case.part.group
+            # The summary of the pack has more of such a group than that of a comparison.
+            known = cast("dict[str, Any]", group)
             split = dict.fromkeys(("response_s", "complete", "batches"))
             if batches:
                 split = dict(zip(split, batch_response(own, case.part.group), strict=True))
-                group |= split
-            slowdown = group["slowdown"] or {}
+                known |= split
+            slowdown: Mapping[str, Any] = group["slowdown"] or {}
             rows.append(
                 {
                     "case": case.id,
@@ -267,7 +269,7 @@ def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
                     "discipline": row["label"],
                     "id": row["id"],
                     "family": row["family"],
-                    **{name: value for name, value in group.items() if name != "slowdown"},
+                    **{name: value for name, value in known.items() if name != "slowdown"},
                     **{name: slowdown.get(name) for name in ("p50", "p95", "p99")},
                     "with_transfers": bool(slowdown),
                     **split,
@@ -277,6 +279,7 @@ def _rows(case: Case, found: Comparison) -> list[dict[str, Any]]:
 
 
 def _document(case: Case, found: Comparison) -> dict[str, Any]:
+    rows = cast("list[dict[str, Any]]", found.summary["disciplines"])
     kept = ("id", "family", "label", "options", "utilisation", "drops", "marks", "slowdown", "groups")
     return {
         "case": case.id,
@@ -284,7 +287,7 @@ def _document(case: Case, found: Comparison) -> dict[str, Any]:
         "label": case.label,
         "scenario": found.summary["scenario"],
         "duration_s": found.summary["duration_s"],
-        "disciplines": [{name: row[name] for name in kept} for row in found.summary["disciplines"]],
+        "disciplines": [{name: row[name] for name in kept} for row in rows],
     }
 
 

@@ -1,5 +1,7 @@
 """Tables, plots and page of the pack that attacks every discipline."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,9 +19,10 @@ from mayfly.text.readable import MISSING, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.packs.gaming import Gaming
+    from mayfly.summary_types import Slowdown
 
 
-def gaming_tables(result: "Gaming") -> dict[str, list[Table]]:
+def gaming_tables(result: Gaming) -> dict[str, list[Table]]:
     """The overview of a pack, and what was measured in each part.
 
     Parameters
@@ -57,7 +60,7 @@ def _measures(part: Attack) -> list[tuple[str, str, Callable[[Mapping[str, Any]]
         (
             "Slowdown of the short transfers: 50 / 95 / 99 %",
             _victims(part),
-            lambda row: percentiles({name: row[name] for name in ("p50", "p95", "p99")}),
+            lambda row: percentiles({"p50": row["p50"], "p95": row["p95"], "p99": row["p99"]}),
         ),
     ]
     if part.source == "batch":
@@ -74,7 +77,7 @@ def _response(row: Mapping[str, Any]) -> str:
     return time_text(row["response_s"]) + (f" ({missing} of {row['batches']} unfinished)" if missing else "")
 
 
-def _measured(result: "Gaming", part: str, title: str, group: str, cell: Callable[[Mapping[str, Any]], Cell]) -> Table:
+def _measured(result: Gaming, part: str, title: str, group: str, cell: Callable[[Mapping[str, Any]], Cell]) -> Table:
     own = result.table.filter(part=part)
     labels = dict(own.select("case", "label").unique(maintain_order=True).iter_rows())
     own = own.filter(group=group)
@@ -109,10 +112,11 @@ def _overview(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _short(row: Mapping[str, Any]) -> Cell:
-    return percentiles({name: row[f"short_{name}"] for name in ("p50", "p95", "p99")} if row["short_at"] else None)
+    found: Slowdown = {"p50": row["short_p50"], "p95": row["short_p95"], "p99": row["short_p99"]}
+    return percentiles(found if row["short_at"] else None)
 
 
-def leading_tables(result: "Gaming") -> list[Table]:
+def leading_tables(result: Gaming) -> list[Table]:
     """The overview of a pack and the attacker's share in each part, for the terminal.
 
     Parameters
@@ -135,7 +139,7 @@ _SHORTLIST = ("fifo", "fq_codel", "cake", "codel", "pie", "las", "efd", "lfq")
 """Disciplines that are drawn at first where there are many."""
 
 
-def gaming_page(result: "Gaming") -> str:
+def gaming_page(result: Gaming) -> str:
     """The report of a pack: one HTML page that opens without a network.
 
     Parameters
@@ -215,7 +219,7 @@ def _bar_of(value: float | None) -> Bar:
     return Bar(None, "never ends") if value is None else Bar(value, digits(value))
 
 
-def _curves(result: "Gaming", part: str, looks: Mapping[str, Style]) -> list[Figure]:
+def _curves(result: Gaming, part: str, looks: Mapping[str, Style]) -> list[Figure]:
     """What the attacker takes, or what the flood leaves, over the cases of a part; and the slowdown of the victims."""
     row, head = attack(part), (PARTS[part].curve, PARTS[part].axis)
     shown_group = row.group if row.joins else "long"
@@ -234,7 +238,7 @@ def _curves(result: "Gaming", part: str, looks: Mapping[str, Style]) -> list[Fig
 
 
 def _over_cases(
-    result: "Gaming",
+    result: Gaming,
     part: str,
     group: str,
     column: str,

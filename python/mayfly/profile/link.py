@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 from mayfly.workload.columns import Columns, Table, begins_of, columns_of
 from mayfly.workload.sides import opener_is_near
+
+if TYPE_CHECKING:
+    from mayfly import summary_types
 
 WIDTHS_S = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Windows in which a plateau is looked for, the narrowest first."""
@@ -166,11 +169,12 @@ class LinkGuess(Result):
         other = self.up if self.busier is self.down else self.down
         return [*self.partial, *self.busier.sentences(), *other.sentences()]
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> summary_types.Guess:
         """Both directions for JSON."""
         from dataclasses import asdict
 
-        return {"busier": self.busier.direction} | {one.direction: asdict(one) for one in (self.down, self.up)}
+        down, up = (cast("summary_types.DirectionGuess", asdict(one)) for one in (self.down, self.up))
+        return {"busier": cast("summary_types.Direction", self.busier.direction), "down": down, "up": up}
 
     def required(self, *, rate: bool, buffer: bool) -> DirectionGuess:
         """The busier direction, with a guess.

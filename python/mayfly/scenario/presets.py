@@ -3,6 +3,7 @@
 ``tcp.preset`` takes the values from here; fields given in the scenario, or by ``--set``, win over them.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 TIMESTAMPS_BYTES = 12
@@ -179,6 +180,27 @@ PRESETS: dict[str, dict[str, Any]] = {
     "quic-go": QUIC | QUIC_GO,
 }
 """Fields of the section ``[tcp]`` by name of the preset."""
+
+
+def kernel_of(tcp: Mapping[str, Any]) -> str | None:
+    """The release of Linux whose TCP the hosts of a section ``[tcp]`` have.
+
+    Parameters
+    ----------
+    tcp : mapping
+        All fields of the section.
+
+    Returns
+    -------
+    str or None
+        None where ``recovery`` is none of Linux.
+
+    Examples
+    --------
+    >>> kernel_of({"recovery": "linux", "kernel": "linux-6.1"}), kernel_of({"recovery": "sack", "kernel": "linux-6.1"})
+    ('linux-6.1', None)
+    """
+    return str(tcp["kernel"]) if tcp["recovery"] in ("linux", "linux-without-sack") else None
 
 
 def filled_in(given: dict[str, Any]) -> dict[str, Any]:

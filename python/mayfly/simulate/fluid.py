@@ -7,11 +7,13 @@ path is added.
 Source: Kleinrock 1976, ch. 4; Rai 2003, ch. 3 (LAS); docs/disciplines/lfq.md.
 """
 
+from __future__ import annotations
+
 import json
 import math
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly import _native
 from mayfly.discipline_registry import Discipline
@@ -25,6 +27,9 @@ from mayfly.simulate.run import Progress
 from mayfly.simulate.settings import native_settings
 from mayfly.simulate.streamed import Source, attended
 from mayfly.workload import streamed
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import FluidError
 
 
 def service_of(
@@ -139,7 +144,7 @@ def run_fluid(
     return name, figures, cpu_s
 
 
-def beside(packets: dict[str, Any], fluid: dict[str, Any]) -> list[dict[str, Any]]:
+def beside(packets: dict[str, Any], fluid: dict[str, Any]) -> list[FluidError]:
     """Errors of the fluid against packets, by size.
 
     Parameters
@@ -161,15 +166,17 @@ def beside(packets: dict[str, Any], fluid: dict[str, Any]) -> list[dict[str, Any
     (0.5, 0.0)
     """
     others = {part["from_packets"]: part for part in fluid["by_size"]}
-    rows = []
+    rows: list[FluidError] = []
     for part in packets["by_size"]:
         other = others.get(part["from_packets"])
         if other is None or not part["mean_s"] > 0:
             continue
         p95 = part["quantiles_s"]["p95"]
         rows.append(
-            {name: part[name] for name in ("from_packets", "below_packets", "flows")}
-            | {
+            {
+                "from_packets": part["from_packets"],
+                "below_packets": part["below_packets"],
+                "flows": part["flows"],
                 "packets_mean_s": part["mean_s"],
                 "fluid_mean_s": other["mean_s"],
                 "error": other["mean_s"] / part["mean_s"] - 1,

@@ -65,6 +65,7 @@ pub type Buffer = (u64, Unit);
 
 /// What a limit counts.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "BufferUnit"))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Packets.

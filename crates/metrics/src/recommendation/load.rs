@@ -26,6 +26,7 @@ const IN_BYTES: [&str; 3] = ["fifo", "red", "cake"];
 
 /// To what both directions are shaped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shapes {
     /// What arrives from the link.
     pub down: Shape,
@@ -35,6 +36,7 @@ pub struct Shapes {
 
 /// To what one direction is shaped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shape {
     /// Bit/s.
     pub rate_bps: u64,

@@ -1,7 +1,9 @@
 """Plots of a wireless cell: goodput of both directions, response time by size, air, frames sent again."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -10,13 +12,19 @@ from mayfly.metrics import conditional_mean
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow
 
-WAYS = {"down": "downloads", "up": "uploads"}
+
+Way = Literal["down", "up"]
+
+WAYS: Mapping[Way, str] = {"down": "downloads", "up": "uploads"}
 _COARSE = BINS_PER_DECADE // 2
 
 
-def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, Style], mss: int) -> list[Figure]:
+def cell_figures(
+    rows: Sequence[DisciplineRow], records: pl.DataFrame, styles: dict[str, Style], mss: int
+) -> list[Figure]:
     """All plots of a cell; none without.
 
     Parameters
@@ -43,7 +51,9 @@ def cell_figures(rows: Sequence[Row], records: pl.DataFrame, styles: dict[str, S
     return [figure for figure in found if figure is not None]
 
 
-def _bars(row: Row, style: Style, name: str, x: list[str], y: Sequence[Any], hover: str, **more: Any) -> dict[str, Any]:
+def _bars(
+    row: DisciplineRow, style: Style, name: str, x: list[str], y: Sequence[Any], hover: str, **more: Any
+) -> dict[str, Any]:
     return {
         "type": "bar",
         "name": shown(name),
@@ -56,7 +66,7 @@ def _bars(row: Row, style: Style, name: str, x: list[str], y: Sequence[Any], hov
     } | more
 
 
-def goodput_bars(rows: Sequence[Row], styles: dict[str, Style]) -> Figure:
+def goodput_bars(rows: Sequence[DisciplineRow], styles: dict[str, Style]) -> Figure:
     """Goodput of downloads and uploads (Chen 2012, Fig. 6.2)."""
     data = []
     for row in rows:
@@ -95,7 +105,7 @@ def _curves(means: pl.DataFrame, styles: dict[str, Style], of: str, mss: int, **
     return found
 
 
-def by_size(records: pl.DataFrame, way: str, styles: dict[str, Style], mss: int) -> Figure | None:
+def by_size(records: pl.DataFrame, way: Way, styles: dict[str, Style], mss: int) -> Figure | None:
     """Mean response time of downloads, or of uploads, given their size (Chen 2012, Fig. 6.6 to 6.8)."""
     data = _curves(conditional_mean(records.filter(direction=way), _COARSE), styles, WAYS[way], mss)
     if not data:
@@ -130,7 +140,7 @@ def presence_by_size(records: pl.DataFrame, styles: dict[str, Style], mss: int) 
     return Figure("cell-presence", "Response time at the access point by size", caption, data, layout)
 
 
-def airtime_bars(rows: Sequence[Row], styles: dict[str, Style], most: int = 50) -> Figure | None:
+def airtime_bars(rows: Sequence[DisciplineRow], styles: dict[str, Style], most: int = 50) -> Figure | None:
     """Share of the time for which the medium was taken for each station."""
     if len(rows[0]["wlan"]["stations"]) > most:
         return None
@@ -154,7 +164,7 @@ def airtime_bars(rows: Sequence[Row], styles: dict[str, Style], most: int = 50) 
     return Figure("cell-air", "Time on the air of each station", caption, data, layout)
 
 
-def repetition_bars(rows: Sequence[Row], styles: dict[str, Style]) -> Figure:
+def repetition_bars(rows: Sequence[DisciplineRow], styles: dict[str, Style]) -> Figure:
     """Frames sent again by the MAC beside packets dropped by the queue (Urvoy-Keller 2007, Fig. 15)."""
     data = []
     for row in rows:

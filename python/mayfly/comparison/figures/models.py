@@ -1,18 +1,21 @@
 """Plots of what queueing models expect of each discipline: curves beside the simulated means, and errors."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.figures.response import SIZE
 from mayfly.show.palette import Style
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
 from mayfly.text.readable import bytes_text
 
+if TYPE_CHECKING:
+    from mayfly.summary_types import Model, ModelSizes, Summary
+
 FEWEST = 10
 """Flows a class of size has at least to be in the plot of errors: fewer say more of chance than of the model."""
-
-Summary = Mapping[str, Any]
 
 
 def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, Style], mss: int) -> Figure | None:
@@ -52,7 +55,7 @@ def with_curves(figure: Figure | None, summary: Summary, styles: Mapping[str, St
     return replace(figure, data=data, layout=layout, caption=caption)
 
 
-def _curve(label: str, model: Mapping[str, Any], style: Style, mss: int) -> list[dict[str, Any]]:
+def _curve(label: str, model: Model, style: Style, mss: int) -> list[dict[str, Any]]:
     points = model["curve"]
     if not points["size_packets"]:
         return []
@@ -122,13 +125,16 @@ def error_figure(summary: Summary, styles: Mapping[str, Style], mss: int) -> Fig
     return Figure("model-errors", "Error of the models by flow size", caption, data, layout)
 
 
-def _class(row: Mapping[str, Any], mss: int) -> str:
-    low, high = (bytes_text(row[f"size_packets_{end}"] * mss) for end in ("low", "high"))
+def _class(row: ModelSizes, mss: int) -> str:
+    low, high = (bytes_text(size * mss) for size in (row["size_packets_low"], row["size_packets_high"]))
     return f"{low} to {high}, {row['flows']:,} flows"
 
 
-def _bars(rows: Sequence[Mapping[str, Any]], style: Style) -> dict[str, Any]:
-    spans = [
-        0.0 if row["ci95_s"] is None else (1 + row["error"]) * row["ci95_s"] / row["simulated_mean_s"] for row in rows
-    ]
+def _bars(rows: Sequence[ModelSizes], style: Style) -> dict[str, Any]:
+    spans = [_span(row["error"], row["ci95_s"], row["simulated_mean_s"]) for row in rows]
     return {"type": "data", "array": figures_of(spans), "color": style.faint(0.35), "thickness": 1, "width": 3}
+
+
+def _span(error: float | None, ci95_s: float | None, mean_s: float | None) -> float:
+    """Half the interval of an error, that of the simulated mean."""
+    return 0.0 if error is None or ci95_s is None or mean_s is None else (1 + error) * ci95_s / mean_s

@@ -1,17 +1,20 @@
 """The figure of the first screen: what users feel under each discipline, as bars with their intervals."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 from mayfly.comparison.user_metrics import MEASURES, Measure, measured
 from mayfly.show.palette import Style
 from mayfly.show.plots import Bar, Figure, Panel, bar_panels
 from mayfly.text.readable import MISSING, time_text
 
-Row = Mapping[str, Any]
+if TYPE_CHECKING:
+    from mayfly.summary_types import DisciplineRow
 
 
-def felt_figure(rows: Sequence[Row], styles: Mapping[str, Style]) -> Figure | None:
+def felt_figure(rows: Sequence[DisciplineRow], styles: Mapping[str, Style]) -> Figure | None:
     """Bars of short transfers, ping, pages and long transfers; of the classes' means where none of these was measured.
 
     Parameters
@@ -38,13 +41,13 @@ def felt_figure(rows: Sequence[Row], styles: Mapping[str, Style]) -> Figure | No
     return bar_panels("felt", "Short and long flows", caption, panels, styles) if panels else None
 
 
-def _panel(measure: Measure, rows: Sequence[Row]) -> Panel | None:
+def _panel(measure: Measure, rows: Sequence[DisciplineRow]) -> Panel | None:
     found = {row["label"]: measured(row, measure) for row in rows}
     known = {label: own for label, own in found.items() if own is not None}
     return _timed(measure.title, {label: (own.value, own.ci95, own.unfinished) for label, own in known.items()})
 
 
-def _means(name: str, rows: Sequence[Row]) -> Panel | None:
+def _means(name: Literal["short", "long"], rows: Sequence[DisciplineRow]) -> Panel | None:
     found = {row["label"]: (row[name]["mean_s"], row[name]["ci95"], False) for row in rows if row[name]["flows"]}
     return _timed(f"{name} flows, mean", found)
 

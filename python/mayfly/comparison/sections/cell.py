@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from mayfly.comparison.sections.group_transfers import HEADS as GROUP_HEADS
 from mayfly.comparison.sections.group_transfers import group_lines
-from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import Cell, Direction, DisciplineRow, DisciplineRowPart, Summary
 
 TITLE = "Wireless cell: downloads and uploads"
 GROUPS = "Wireless cell: transfers by group"
-WAYS = {"down": ("downloads", "data"), "up": ("uploads", "acks")}
+WAYS: Mapping[Direction, tuple[str, Literal["data", "acks"]]] = {
+    "down": ("downloads", "data"),
+    "up": ("uploads", "acks"),
+}
 """Of each direction its name, and what of it waits at the access point."""
 
 _OF_BOTH = ("up :\ndown", "Jain", "Jain\nof air")
@@ -24,10 +28,8 @@ _OF_BOTH = ("up :\ndown", "Jain", "Jain\nof air")
 MOST_STATIONS = 50
 """Stations that the page shows one by one."""
 
-Row = Mapping[str, Any]
 
-
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``wlan``, of a cell."""
     from mayfly.metrics import cell_row
 
@@ -73,13 +75,13 @@ _NOTES = (
 )
 
 
-def _ways(rows: Sequence[Row]) -> list[str]:
+def _ways(rows: Sequence[DisciplineRow]) -> list[Direction]:
     """Directions that have flows."""
     return [way for way in WAYS if any(row["wlan"]["directions"][way]["flows"] for row in rows)]
 
 
-def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    columns: dict[str, Callable[[Row, str], str]] = {
+def _directions(rows: Sequence[DisciplineRow]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    columns: dict[str, Callable[[Cell, Direction], str]] = {
         "goodput\nMbit/s": lambda cell, way: digits(cell["goodput_mbps"][way]["mean"]),
         "lost\nat AP": lambda cell, way: share_text(cell["access_point"][WAYS[way][1]]["loss"]),
         "RTT": lambda cell, way: time_text(cell["directions"][way]["rtt_mean_s"]),
@@ -106,7 +108,7 @@ def _directions(rows: Sequence[Row]) -> tuple[tuple[str, ...], tuple[tuple[str, 
     return tuple(kept), tuple(lines)
 
 
-def _sent(rows: Sequence[Row]) -> Table:
+def _sent(rows: Sequence[DisciplineRow]) -> Table:
     heads = ("discipline", "flows", "first, Mbit/s", "again, Mbit/s", "timeouts", "active flows, mean / max")
     lines = []
     ways = _ways(rows)
@@ -128,7 +130,7 @@ def _sent(rows: Sequence[Row]) -> Table:
     return Table("What TCP sent", heads, tuple(lines), names=2, notes=(note,), page_only=True)
 
 
-def _frames(rows: Sequence[Row]) -> Table:
+def _frames(rows: Sequence[DisciplineRow]) -> Table:
     heads = ("discipline", "medium taken", "frames sent", "again", "in collisions", "given up", "dropped by the queue")
     lines = []
     for row in rows:
@@ -144,7 +146,7 @@ def _frames(rows: Sequence[Row]) -> Table:
     return Table("Frames on the air", heads, tuple(lines), names=2, page_only=True)
 
 
-def _stations(rows: Sequence[Row]) -> Table:
+def _stations(rows: Sequence[DisciplineRow]) -> Table:
     heads = ("discipline", "station", "rate", "down, Mbit/s", "up, Mbit/s", "air")
     lines = []
     for row in rows:

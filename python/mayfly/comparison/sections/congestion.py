@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mayfly.comparison.sections.section import Section, Summary
+from mayfly.comparison.sections.section import Section
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import ClassRow, DisciplineRow, DisciplineRowPart, QueueDelay, Summary
 
-Row = Mapping[str, Any]
 
-
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """Loss, queueing delay, active flows and Jain's index; ``classes`` where flows have groups."""
     from mayfly.metrics import class_rows
     from mayfly.metrics.congestion import congestion_row, with_delays
@@ -58,7 +56,7 @@ _NOTES = (
 _DELAY = ("queueing delay\nmean", "deviation", "maximum", "relative")
 
 
-def _whole(row: Row) -> tuple[str, ...]:
+def _whole(row: DisciplineRow) -> tuple[str, ...]:
     loss, active = row["loss"], row["active_flows"]
     relative = row["queueing_delay"].get("relative")
     return (
@@ -70,7 +68,7 @@ def _whole(row: Row) -> tuple[str, ...]:
     )
 
 
-def _class(own: Row) -> tuple[str, ...]:
+def _class(own: ClassRow) -> tuple[str, ...]:
     return (
         f"{digits(own['throughput_mbps'])} Mbit/s",
         share_text(own["share"]),
@@ -80,7 +78,7 @@ def _class(own: Row) -> tuple[str, ...]:
     )
 
 
-def _delay(delay: Row) -> tuple[str, ...]:
+def _delay(delay: QueueDelay) -> tuple[str, ...]:
     return tuple(time_text(delay[name]) for name in ("mean_s", "deviation_s", "max_s"))
 
 

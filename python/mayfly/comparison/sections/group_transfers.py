@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, spread_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRowPart, GroupTransfers, Summary
 
 HEADS = ("discipline", "group", "flows", "un-\nfinished", "short flows", "long flows")
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``group_transfers``, where flows have groups and some go up; a cell has them among its own figures."""
     from mayfly.metrics.groups import group_classes
 
@@ -32,7 +33,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     return (Table("Transfers by group and direction", HEADS, lines, names=2, notes=(note,)),) if lines else ()
 
 
-def group_lines(groups: Iterable[tuple[str, Sequence[Mapping[str, Any]]]]) -> tuple[tuple[str, ...], ...]:
+def group_lines(groups: Iterable[tuple[str, Sequence[GroupTransfers]]]) -> tuple[tuple[str, ...], ...]:
     """Rows under ``HEADS``.
 
     Parameters

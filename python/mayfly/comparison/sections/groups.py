@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.ordering import grouped
-from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.show.plots import MANY
 from mayfly.show.table import Cell, Table
 from mayfly.text.readable import MISSING, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRowPart, Group, Slowdown, Summary
 
 HOLDS = 1.25
 """Up to this many fair shares an attacker counts as held; below the inverse, a victim as starved."""
@@ -20,7 +21,7 @@ HOLDS = 1.25
 _NO_GROUP = "(no group)"
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``groups``, where flows have groups: what is fair is said of a single link."""
     from mayfly.metrics import group_rows
 
@@ -55,7 +56,7 @@ def times(ratio: float | None, attacker: bool | None = True) -> Cell:
     return Cell(f"{ratio:.2f}", good)
 
 
-def percentiles(slowdown: Mapping[str, float | None] | None) -> Cell:
+def percentiles(slowdown: Slowdown | None) -> Cell:
     """Slowdown percentiles in a line; the sign of infinity where transfers never finished.
 
     Examples
@@ -65,10 +66,14 @@ def percentiles(slowdown: Mapping[str, float | None] | None) -> Cell:
     """
     if slowdown is None:
         return Cell(MISSING)
-    return Cell(" / ".join("∞" if value is None else digits(value) for value in slowdown.values()))
+    return Cell(
+        " / ".join(
+            "∞" if value is None else digits(value) for value in (slowdown["p50"], slowdown["p95"], slowdown["p99"])
+        )
+    )
 
 
-def _has_slowdown(group: Mapping[str, Any]) -> bool:
+def _has_slowdown(group: Group) -> bool:
     """Whether there is a percentile to show."""
     return any(value is not None for value in (group["slowdown"] or {}).values())
 
@@ -83,7 +88,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     every = {name: [of[name] for of in by_label.values()] for name in names}
     slow = [name for name in names if any(map(_has_slowdown, every[name]))]
     watched = [name for name in names if any(group["longest_stall_s"] is not None for group in every[name])]
-    columns: list[tuple[str, str | None, Callable[[Mapping[str, Any]], Cell]]] = [
+    columns: list[tuple[str, str | None, Callable[[Group], Cell]]] = [
         *((f"of {share_text(every[name][0]['fair_share'])}", name, _ratio) for name in names),
         *(("longest\nstall", name, lambda group: Cell(time_text(group["longest_stall_s"]))) for name in watched),
         *(("slowdown\n50 / 95 / 99 %", name, lambda group: percentiles(group["slowdown"])) for name in slow),
@@ -102,7 +107,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     return (Table("Groups of flows: goodput over the fair share", ("discipline", *heads), body, notes=(note,)),)
 
 
-def _ratio(group: Mapping[str, Any]) -> Cell:
+def _ratio(group: Group) -> Cell:
     return times(group["ratio"], None)
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from mayfly.comparison.sections.section import Section, Summary
+from mayfly.comparison.sections.section import Section
 from mayfly.show.table import Table
-from mayfly.text.readable import count_text, digits, rate_text, share_text
+from mayfly.text.readable import MISSING, count_text, digits, rate_text, share_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRow, DisciplineRowPart, Summary
 
 MOST = 12
 """Interfaces in a table; the busiest, when there are more."""
 
 HEADS = ("speed", "link use", "arrivals", "drops", "share\ndropped", "mean queue\npackets", "marks", "lost")
 
-Row = Mapping[str, Any]
 
-
-def busiest(rows: Sequence[Row]) -> list[int]:
+def busiest(rows: Sequence[DisciplineRow]) -> list[int]:
     """Positions of the interfaces to show, in order.
 
     Parameters
@@ -38,7 +37,7 @@ def busiest(rows: Sequence[Row]) -> list[int]:
     return sorted(order[:MOST])
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``interfaces``, of networks with several links."""
     from mayfly.simulate.network.interfaces import over_replications
 
@@ -56,22 +55,24 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     return (Table("Interfaces", heads, tuple(_lines(rows)), names=2, notes=notes),)
 
 
-def _heads(rows: Sequence[Row]) -> list[str]:
+def _heads(rows: Sequence[DisciplineRow]) -> list[str]:
     return [head for head, shown in zip(HEADS, _shown(rows), strict=True) if shown]
 
 
-def _shown(rows: Sequence[Row]) -> list[bool]:
+def _shown(rows: Sequence[DisciplineRow]) -> list[bool]:
     """Which columns there are: marks and losses only where there were any."""
     any_of = {key: any(own[key] for row in rows for own in row["interfaces"]) for key in ("marks", "lost")}
     return [True] * (len(HEADS) - 2) + [any_of["marks"], any_of["lost"]]
 
 
-def _queue_text(packets: float) -> str:
+def _queue_text(packets: float | None) -> str:
     """Mean queue; what is next to nothing says so."""
+    if packets is None:
+        return MISSING
     return "< 0.01" if 0 < packets < 0.01 else digits(packets)
 
 
-def _lines(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _lines(rows: Sequence[DisciplineRow]) -> list[tuple[str, ...]]:
     """Label, interface and cells, all interfaces of a discipline together."""
     shown, chosen = _shown(rows), busiest(rows)
     lines = []

@@ -17,6 +17,7 @@ from mayfly.metrics.totals import directions, ways_of
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
     from mayfly.scenario.scenario import Scenario
+    from mayfly.summary_types import DisciplineRowPart, Links, LinksUse, Summary
 
 
 def has_two_queues(scenario: Scenario) -> bool:
@@ -24,9 +25,7 @@ def has_two_queues(scenario: Scenario) -> bool:
     return scenario.network.topology == "dumbbell" and scenario.network.wlan is None
 
 
-def links_of(
-    scenario: Scenario, offered: Mapping[str, Any], used: Mapping[str, Any] | None = None
-) -> dict[str, Any] | None:
+def links_of(scenario: Scenario, offered: Mapping[str, Any], used: LinksUse | None = None) -> Links | None:
     """The key ``links`` of the summary.
 
     Parameters
@@ -53,25 +52,25 @@ def links_of(
     rates = {"down": network.rate, "up": network.reverse_rate or network.rate}
     buffers = {"down": network.buffer, "up": network.reverse_buffer or network.buffer}
     traces: dict[str, Any] = dict(zip(("down", "up"), network.traces, strict=True))
-    found = directions(rates, buffers, {way: offered[way]["mbps"] for way in WAYS}, used or {})
+    found = directions(rates, buffers, {way: offered[way]["mbps"] for way in WAYS}, used)
     for way in WAYS:
         if traces[way] is not None:
             found[way]["trace"] = traces[way].document
     return found
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``links``: what each of the two queues did; None for a network that is not one link."""
     return {"links": ways_of([run.counters for run in of.runs]) if has_two_queues(of.workload.scenario) else None}
 
 
-def notes(summary: Mapping[str, Any]) -> tuple[str, ...]:
+def notes(summary: Summary) -> tuple[str, ...]:
     """What each trace is, where the link varies."""
-    links = summary.get("links") or {}
+    links = summary.get("links")
     told = [
-        f"{way}: the link varies: {trace_facts(links[way]['trace'])}"
+        f"{way}: the link varies: {trace_facts(trace)}"
         for way in WAYS
-        if (links.get(way) or {}).get("trace")
+        if links and (own := links.get(way)) and (trace := own.get("trace"))
     ]
     return (*told, "loads and uses of a link that varies are shares of its mean rate") if told else ()
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
-from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.metrics.deadlines import FRAME_DEADLINE_S
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRowPart, Media, Summary
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``media``, of workloads that have calls, films or games."""
     from mayfly.metrics.media import call_rows, film_rows, gaming_rows
 
     frames, segments = of.frames, of.segments
     end_s = of.end_s
-    found = {
+    found: Media = {
         "calls": call_rows(of.records, frames, end_s),
         "films": film_rows(of.records, segments, end_s),
         "games": gaming_rows(of.records, frames, end_s),
@@ -40,6 +41,7 @@ def _share(value: float | None) -> str:
     return MISSING if value is None else share_text(value)
 
 
+Kind = Literal["calls", "films", "games"]
 Column = tuple[str, Callable[[Mapping[str, Any]], str]]
 
 _DELAYS: tuple[Column, ...] = (
@@ -47,7 +49,7 @@ _DELAYS: tuple[Column, ...] = (
     ("delay\n95 %", lambda row: _ms(row["delay_p95_ms"])),
 )
 
-KINDS: dict[str, tuple[str, str, tuple[Column, ...]]] = {
+KINDS: dict[Kind, tuple[str, str, tuple[Column, ...]]] = {
     "calls": (
         "Calls",
         "Rate of what came whole; delay from the making of a unit to its last packet; MOS of speech by the E-model. "
@@ -96,7 +98,8 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     for kind, (title, note, columns) in KINDS.items():
         lines = []
         for row in rows_with(summary, "media"):
-            for position, own in enumerate(row["media"][kind]):
+            groups: Sequence[Mapping[str, Any]] = row["media"][kind]
+            for position, own in enumerate(groups):
                 label = row["label"] if position == 0 else ""
                 lines.append((label, own["group"] or MISSING, *(cell(own) for _, cell in columns)))
         if lines:

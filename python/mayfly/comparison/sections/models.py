@@ -1,8 +1,15 @@
 """What queueing models expect of each discipline beside what was simulated."""
 
-from mayfly.comparison.sections.section import Section, Summary
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mayfly.comparison.sections.section import Section
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, time_text
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import Summary
 
 TITLE = "Models beside the simulation"
 HEADS = (

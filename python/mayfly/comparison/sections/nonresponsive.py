@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mayfly.comparison.sections.section import Section
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRowPart
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``nonresponsive``, of disciplines that estimate it."""
     from mayfly.metrics.estimates import estimate_row
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from mayfly.comparison.sections.section import Section, Summary, rows_with
+from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRowPart, Summary
 
 HEADS = ("pages", "not\nloaded", "mean", "median", "95 %")
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``pages``, of workloads that have some."""
     import polars as pl
 
@@ -32,7 +33,7 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     lines = []
     for row in rows_with(summary, "pages"):
         for position, own in enumerate(row["pages"]):
-            times = (time_text(own[name]) for name in ("mean_s", "p50_s", "p95_s"))
+            times = (time_text(own["mean_s"]), time_text(own["p50_s"]), time_text(own["p95_s"]))
             cells = (count_text(own["pages"]), count_text(own["unfinished"]), *times)
             lines.append((row["label"] if position == 0 else "", own["group"] or MISSING, *cells))
     if not lines:

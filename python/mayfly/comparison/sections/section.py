@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,7 @@ from mayfly.show.table import Table
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
-
-Summary = Mapping[str, Any]
+    from mayfly.summary_types import DisciplineRow, DisciplineRowPart, Summary
 
 
 def _nothing(_: Any) -> tuple[()]:
@@ -32,11 +31,11 @@ class Section:
         From the summary to sentences, without a full stop.
     """
 
-    measure: Callable[[Measured], dict[str, Any]] | None = None
+    measure: Callable[[Measured], DisciplineRowPart] | None = None
     tables: Callable[[Summary], tuple[Table, ...]] = _nothing
     notes: Callable[[Summary], tuple[str, ...]] = _nothing
 
 
-def rows_with(summary: Summary, key: str) -> list[Mapping[str, Any]]:
+def rows_with(summary: Summary, key: str) -> list[DisciplineRow]:
     """The rows of ``disciplines`` that have a key."""
     return [row for row in summary["disciplines"] if key in row]

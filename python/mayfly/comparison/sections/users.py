@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mayfly import _native
 from mayfly.comparison.sections.section import Section
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
+    from mayfly.summary_types import DisciplineRowPart
 
 
-def measure(of: Measured) -> dict[str, Any]:
+def measure(of: Measured) -> DisciplineRowPart:
     """The key ``users``: transfers by size, ping, call, pages, video, downloads, streams."""
     from mayfly.metrics.users import Rule
 

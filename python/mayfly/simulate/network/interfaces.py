@@ -1,7 +1,12 @@
 """Totals of every interface of a network of several links."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import Interface
 
 MEANS = ("utilisation", "queue_mean_packets", "nonresponsive_estimate")
 """What is no count."""
@@ -35,7 +40,7 @@ def totals(
     ]
 
 
-def over_replications(runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str, Any]]:
+def over_replications(runs: Sequence[Sequence[dict[str, Any]]]) -> list[Interface]:
     """Interfaces of several replications as one: counts are summed, utilisation, queue and estimate are means.
 
     Parameters
@@ -61,4 +66,4 @@ def over_replications(runs: Sequence[Sequence[dict[str, Any]]]) -> list[dict[str
             known = [row[key] for row in rows if row[key] is not None]
             one[key] = (sum(known) / len(known) if key in MEANS else sum(known)) if known else None
         merged.append(one)
-    return merged
+    return cast("list[Interface]", merged)
