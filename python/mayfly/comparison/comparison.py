@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import polars as pl
 
-from mayfly.discipline_registry import Discipline
+from mayfly.comparison.recommendation import recommendation, resampled_values
+from mayfly.comparison.run_set import Measured, Workload
+from mayfly.comparison.sections import SECTIONS
+from mayfly.comparison.sections.links import links_of
+from mayfly.discipline_registry import Discipline, runs_on
 from mayfly.errors import MayflyError
+from mayfly.metrics import slowdown_percentiles, summarise
+from mayfly.metrics.users import Rule
 from mayfly.scenario.presets import kernel_of
-from mayfly.scenario.scenario import Scenario
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.show.notebook import Result
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.tables import FILES
 from mayfly.text.folder import filled, write_table
-from mayfly.workload.lists import in_text
+from mayfly.workload.lists import flow_list, in_text
+from mayfly.workload.mix import offered
 
 if TYPE_CHECKING:
-    from mayfly.comparison.run_set import Measured, Workload
-    from mayfly.metrics.users import Rule
     from mayfly.summary_types import DisciplineRow, Summary
 
 SCHEMA = 1
@@ -234,9 +239,6 @@ def _loaded(
     flows: pl.DataFrame | str | os.PathLike[str] | None,
     notes: list[str] | None = None,
 ) -> tuple[Scenario, pl.DataFrame | None]:
-    from mayfly.scenario.scenario import load_scenario
-    from mayfly.workload.lists import flow_list
-
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
     if isinstance(flows, pl.DataFrame):
@@ -323,11 +325,6 @@ def gather(
     Comparison
         Tables and summary.
     """
-    from mayfly.comparison.recommendation import recommendation
-    from mayfly.comparison.run_set import Workload
-    from mayfly.comparison.sections.links import links_of
-    from mayfly.workload.mix import offered
-
     runs = list(runs)
     work = Workload(scenario, runs)
     measured = (rows or Rows(scenario)).all(work, runs)
@@ -392,7 +389,7 @@ class Rows:
         self,
         scenario: Scenario,
         make: "Callable[[Workload, list[RunResult]], DisciplineRow] | None" = None,
-        rule: "Rule | None" = None,
+        rule: Rule | None = None,
     ):
         self._scenario = scenario
         self._rule = rule
@@ -408,14 +405,12 @@ class Rows:
         """
         if self._scenario.stop_when_idle:
             return
-        from mayfly.comparison.run_set import Workload
-
         with self._lock:
             if self._work is None:
                 self._work = Workload(self._scenario, own, self._rule)
         self._made[own[0].discipline.label] = self._make(self._work, own)
 
-    def all(self, work: "Workload", runs: Sequence[RunResult]) -> "list[DisciplineRow]":
+    def all(self, work: Workload, runs: Sequence[RunResult]) -> "list[DisciplineRow]":
         """The rows of all disciplines of ``runs``, in their order; ``work`` is what they have in common."""
         of_each: dict[str, list[RunResult]] = {}
         for run in runs:
@@ -429,8 +424,6 @@ class Rows:
         # Disciplines are compared over the same kind of time: all of it where the link is never busy under one of them.
         loaded = [label for label, row in rows.items() if while_busy(row)]
         if loaded and any(while_busy(row) is False for row in rows.values()):
-            from mayfly.metrics.users import Rule
-
             above = self._rule.above if self._rule else None
             work.rule = Rule(above, while_busy=False)
             rows |= {label: self._make(work, of_each[label]) for label in loaded}
@@ -450,12 +443,8 @@ def while_busy(row: "DisciplineRow") -> bool | None:
     return None if ping is None else bool(ping.get("while_busy"))
 
 
-def _row(work: "Workload", own: list[RunResult]) -> "DisciplineRow":
+def _row(work: Workload, own: list[RunResult]) -> "DisciplineRow":
     """A row of the summary with slowdown, and with the figures of each replication where there are several."""
-    from mayfly.comparison.recommendation import resampled_values
-    from mayfly.comparison.run_set import Measured
-    from mayfly.metrics import slowdown_percentiles
-
     of = Measured(work, own, pl.concat([run.records for run in own]))
     found = row_of(of)
     found["slowdown"] = slowdown_percentiles(of.records, work.scenario.duration)
@@ -467,7 +456,7 @@ def _row(work: "Workload", own: list[RunResult]) -> "DisciplineRow":
     return found
 
 
-def row_of(of: "Measured") -> "DisciplineRow":
+def row_of(of: Measured) -> "DisciplineRow":
     """The row of ``disciplines`` in the summary.
 
     Parameters
@@ -480,10 +469,6 @@ def row_of(of: "Measured") -> "DisciplineRow":
     dict
         As docs/tables.md has it, without slowdown.
     """
-    from mayfly.comparison.sections import SECTIONS
-    from mayfly.discipline_registry import runs_on
-    from mayfly.metrics import summarise
-
     ran = of.runs[0].discipline
     row = summarise(of.records, [run.counters for run in of.runs], ran.label)
     for section in SECTIONS:

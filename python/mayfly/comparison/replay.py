@@ -17,6 +17,7 @@ from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.closed_loop import LASTED, closed
+from mayfly.workload.mix import offered, scale_load
 from mayfly.workload.partial import partial_sentences
 from mayfly.workload.replayed import FORMS, Captured, flows_of, read_options, refuse_clock_jump
 from mayfly.workload.sides import networks_of
@@ -115,8 +116,6 @@ def replay_of(
     MayflyError
         As there.
     """
-    from mayfly.workload.mix import offered, scale_load
-
     # Who waits offers no load of his own.
     replay = replay or ("users" if load is None else "transfers")
     guess = None

@@ -18,8 +18,11 @@ from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hours_f
 from mayfly.comparison.unanswered import SOME, transport_note
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
+from mayfly.metrics import answer
+from mayfly.metrics.trains import time_row, train_records
 from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.closed_loop import closed
+from mayfly.workload.mix import offered
 
 if TYPE_CHECKING:
     from mayfly.summary_types import Summary
@@ -110,9 +113,6 @@ def whatif(
     its own (``crates/replay/src/calls.rs``) and no ``load`` changes their pace, these are measured instead. Load is
     over the time that the capture lasts.
     """
-    from mayfly.metrics import answer
-    from mayfly.workload.mix import offered
-
     rate, varying = traced(rate, link_trace, link_trace_up)
     changes = varying | (overrides or {})
     found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, rtt=rtt, overrides=changes)
@@ -251,8 +251,6 @@ def _recommended(summary: "Summary") -> str | None:
 
 def _judged(result: Comparison, replay: str) -> pl.DataFrame:
     """Records that the answer is about; times of trains or recorded flows go into the summary."""
-    from mayfly.metrics.trains import time_row, train_records
-
     if replay == "transfers":
         return result.records
     kind: Literal["recorded", "trains"] = "recorded" if replay == "packets" else "trains"

@@ -25,7 +25,8 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.settings import native_settings
-from mayfly.workload import applications, scripts, stages
+from mayfly.workload import applications, mix, scripts, stages
+from mayfly.workload.sources.registry import SOURCES
 
 _CONTINUOUS_S = 1e-9
 """With a tick as short as the simulator's own the phases of the hosts' clocks have no effect."""
@@ -128,9 +129,6 @@ def workload(scenario: Scenario, replication: int = 0) -> pl.DataFrame:
     MayflyError
         The workload describes no flows, or a law that cannot be.
     """
-    from mayfly.workload import mix
-    from mayfly.workload.sources.registry import SOURCES
-
     given, network, mss = scenario.workload, network_of(scenario), scenario.tcp.mss
     senders, receivers = network.workload_hosts(given)
     sources = [source for kind in SOURCES for source in getattr(given, kind)]
