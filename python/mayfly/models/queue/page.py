@@ -173,10 +173,6 @@ def _axes(data: list[dict[str, Any]], title: str) -> dict[str, Any]:
     }
 
 
-def _starves(member: Member, queue: MG1) -> bool:
-    return member.policy.starves_above(queue, **member.parameters) is not None
-
-
 def _curve(member: Member, queue: MG1) -> tuple[Floats, Floats]:
     """Sizes, with both sides of each jump at a parameter, and response times; starved sizes left out."""
     sizes = curve_sizes(queue.law, CURVE_POINTS)
