@@ -66,7 +66,7 @@ CAKE_MQ = ",".join(
             printed(
                 "cake",
                 '{"bandwidth":2500000,"diffserv":"besteffort"}',
-                '"tins":[{"ecn_mark":1,"avg_delay_us":5,"peak_delay_us":9}]',
+                '"memory_used":4,"tins":[{"ecn_mark":1,"avg_delay_us":5,"peak_delay_us":9}]',
                 where=f'"handle":"0:","parent":"8002:{queue}"',
             )
             for queue in (4, 3, 2, 1)
@@ -85,6 +85,14 @@ def test_the_rate_of_cake_mq_is_counted_once(machine):
     # Below mq each has a shaper of its own.
     apart = [row for row in parse(f"[{CAKE_MQ.replace('cake_mq', 'mq')}]")]
     assert [shaped_bps(row) for row in apart] == [None, 20e6, 20e6, 20e6, 20e6]
+
+
+def test_the_queues_of_cake_mq_are_named_by_their_place(machine):
+    machine.answer("tc -s -j qdisc show", f"[{CAKE_MQ}]")
+    shown = done("show", "eth0")
+    assert [f"cake at 8002:{queue}: " in shown for queue in (4, 3, 2, 1)] == [True] * 4
+    page = done("watch", "eth0", "--readings", "2", "--every", "100ms")
+    assert [f"cake 0: at 8002:{queue}: " in page for queue in (4, 3, 2, 1)] == [True] * 4
 
 
 def test_prometheus_gets_the_rate_of_cake_mq_once():

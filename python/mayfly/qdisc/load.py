@@ -27,6 +27,7 @@ from mayfly.qdisc.interface import (
     is_ifb,
     offloads_on,
     root_of,
+    sending_queues,
 )
 from mayfly.qdisc.journal import Journal, forget, index_of, locked, read_journal
 from mayfly.qdisc.kept import command_of
@@ -43,6 +44,9 @@ BUFFER_PKTS = 300
 
 BUFFER_S = 0.1
 """Of both directions: what the link sends in it, where that is more."""
+
+ONE_LOCK_BPS = 1_000_000_000
+"""Rate from which the one lock of a discipline at the root is worth a word: 83,000 full packets a second."""
 
 _UNREGISTER = ["struct_ops", "unregister", "name", BPF]
 
@@ -265,7 +269,28 @@ def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
             raise
     if root.kept:
         said.append(f"{root.kept.name} was at {device}: unload puts it back")
+    said += _of_several_queues(wanted, sending_queues(device))
     return Done(steps, tuple(said))
+
+
+def _of_several_queues(wanted: Wanted, queues: int) -> list[str]:
+    """Advice where an interface sends from several hardware queues, of which a discipline at the root makes one.
+
+    Examples
+    --------
+    >>> _of_several_queues(Wanted("eth0", "cake", rate="10gbit"), 4)
+    ['eth0 has 4 hardware queues, which share the lock of cake: cake_mq shapes all of them to one rate (Linux 7.0)']
+    >>> _of_several_queues(Wanted("eth0", "cake", rate="100mbit"), 4), _of_several_queues(Wanted("eth0"), 1)
+    ([], [])
+    """
+    rate_bps = wanted.rate_bps() or wanted.rates_bps().get("up")
+    if queues < 2 or (rate_bps is not None and rate_bps < ONE_LOCK_BPS):
+        return []
+    kind = parse(wanted.label).id
+    said = f"{wanted.device} has {queues} hardware queues, which share the lock of {kind}"
+    if kind == "cake" and rate_bps:
+        return [f"{said}: cake_mq shapes all of them to one rate (Linux 7.0)"]
+    return [f"{said}: below mq, each has a discipline of its own"]
 
 
 def unload_steps(device: str) -> Done:
