@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mayfly.discipline_registry import Discipline, parse
+from mayfly.discipline_registry import Discipline, disciplines, parse
 from mayfly.discipline_registry.commands import at_interface
 from mayfly.discipline_registry.shapers import LinkLayer, Shape, link_layer, shaped_words, shapes_itself
 from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words, leaves
@@ -342,6 +342,7 @@ def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
     discipline, rates = parse(wanted.label), wanted.rates_bps()
     layer = link_layer(wanted.overhead)
     tc = "tc" if dry_run else system.program("tc")
+    _refuse_without_words(discipline)
     module = leaf_of(discipline).module
     if wanted.bpf:
         place = wanted.place(wanted.rate_bps())
@@ -358,6 +359,7 @@ def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
     ]
     if not dry_run:
         _need_module(module)
+        _need_qdiscs(queues, module)
     before = _load_module(module, dry_run)
     said = {"both ways": shapes, "shaped": shapes or one, "no offloads": not wanted.offloads}
     # Of the link layer too: lfq and cake keep what is not said again.
@@ -555,6 +557,47 @@ def _switched(ethtool: str, device: str, offloads: Sequence[str], way: str) -> l
     return [ethtool, "-K", device, *(word for name in offloads for word in (name, way))]
 
 
+def _refuse_without_words(discipline: Discipline) -> None:
+    """Refuses a discipline of Linux whose options are not known here, such as dualpi2."""
+    row = next((row for row in disciplines() if row["id"] == discipline.id), None)
+    if row is None or discipline.id in leaves() or row["runs_on"]["places"] != ["kernel"]:
+        return
+    qdisc = row["runs_on"]["qdisc"]
+    why = system.why_no_qdisc(qdisc)
+    raise MayflyError(
+        f"{discipline.label}: mayfly qdisc load has no words for its options; "
+        + (why or f"man tc-{qdisc} has them, and tc qdisc add makes one")
+    )
+
+
+def _need_qdiscs(queues: Steps, module: str) -> None:
+    """Refuses where the kernel was built without a queue discipline of these steps; ours have a module."""
+    ours = module.removeprefix("sch_")
+    for step in queues:
+        kind = _kind_made(step)
+        why = system.why_no_qdisc(kind) if kind and kind != ours else ""
+        if why:
+            raise MayflyError(why)
+
+
+def _kind_made(step: Sequence[str]) -> str:
+    """Kind of the queue discipline that a step of tc makes; empty where it makes none.
+
+    Examples
+    --------
+    >>> _kind_made("tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 1250000bps".split())
+    'cake'
+    >>> _kind_made("tc qdisc replace dev eth0 root handle 6d66: stab overhead 18 linklayer ethernet htb".split())
+    'htb'
+    >>> _kind_made("tc class add dev eth0 parent 6d66: classid 6d66:1 htb rate 10mbit".split())
+    ''
+    """
+    if step[1:2] != ["qdisc"] or "handle" not in step:
+        return ""
+    word = step[step.index("handle") + 2]
+    return "htb" if word == "stab" else word
+
+
 def _need_module(module: str) -> None:
     """Refuses where a module is not installed, or a plug-in is not."""
     if not module or system.loaded(module):
@@ -600,8 +643,6 @@ def _key(index: int) -> list[str]:
 
 
 def _default_threshold() -> str:
-    from mayfly.discipline_registry import disciplines
-
     row = next(row for row in disciplines() if row["id"] == "efd")
     return str(next(param["default"] for param in row["params"] if param["name"] == "threshold"))
 
