@@ -20,7 +20,7 @@ _REPEATED = {"fq": {"throttled": "throttled_flows", "throttled_2": "throttled"}}
 
 
 _UNKNOWN = re.compile(r"\[Unknown qdisc, optlen=\d+\]\s*")
-"""What tc prints into its JSON for the options of a queue discipline that is newer than itself (6.1: of ``cake_mq``)."""
+"""Words of tc in its JSON for options of a queue discipline that is newer than itself: ``cake_mq`` for 6.1."""
 
 
 @dataclass(frozen=True)

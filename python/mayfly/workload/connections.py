@@ -79,7 +79,7 @@ def read_captures(
     Parameters
     ----------
     paths : path or sequence of paths
-        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input. Files that
+        pcap or pcapng, plain, in gzip, Zstandard or LZ4, told apart by content; ``-`` is the standard input. Files that
         follow one another in time are one capture, in whatever order they are named; files of the same time are merged.
     options : ReadOptions, optional
     gives_up : bool
@@ -246,7 +246,7 @@ def _refuse_another(name: str, frame: pl.DataFrame) -> None:
 
 def _counts_of(frame: pl.DataFrame) -> dict[str, Any]:
     """What the rows of a table tell of its capture."""
-    packets = int(frame["opener_packets"].sum() + frame["responder_packets"].sum())
+    packets = sum(int(frame[f"{end}_packets"].sum()) for end in ("opener", "responder"))
     return {"packets": packets, "decoded": packets, "skipped": {}, "stopped": None, "rewritten": True}
 
 
