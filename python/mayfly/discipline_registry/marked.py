@@ -30,7 +30,8 @@ def packets_marked(counts: Mapping[str, Any], options: Mapping[str, Any]) -> int
     (Linux 7.3.4: 753 and 219 where 577 packets left with the mark): the larger part is returned, which is too few
     where packets were marked by one alone.
 
-    ``red``, ``sfq`` and ``choke`` count a mark when a packet arrives, also of one that a full queue drops then.
+    ``red``, ``sfq`` and ``choke`` count a mark when a packet arrives, also of one that a full queue, or a
+    match of ``choke``, drops then.
 
     Examples
     --------
