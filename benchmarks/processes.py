@@ -100,7 +100,7 @@ def ns3_program(name: str, modules: Sequence[str], folder: Path, wheel: Path | N
     """`NAME.cc` of this folder compiled with modules of ns-3, last what all others need; None where that cannot be.
 
     Debian's ns-3, or with `wheel` the folder `ns3` that PyPI's wheel installs: its libraries contain assertions and
-    logging, and a program that uses its headers is told so. :func:`ns3_version` says which release it is.
+    logging, which a program that uses its headers has to define. :func:`ns3_version` says which release it is.
     """
     compiler, headers = shutil.which("g++"), _ns3_headers(wheel)
     if compiler is None or not all((headers / f"{module}-module.h").exists() for module in modules):
