@@ -7,7 +7,7 @@
 // the event queue is measured; what the loop itself costs is taken off. There is a figure for each of 20
 // stretches.
 //
-// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 ns3_queues.cc -lns3-traffic-control -lns3-network -lns3-core
+// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 (from 3.43 on c++20) ns3_queues.cc -lns3-traffic-control -lns3-network -lns3-core
 
 #include <ns3/core-module.h>
 #include <ns3/network-module.h>

@@ -1,4 +1,4 @@
-// The wired dumbbell with TCP transfers in ns-3.37 or 3.44, for benchmarks/performance.py; prints one JSON line.
+// The wired dumbbell with TCP transfers in ns-3 (3.37 to 3.48), for benchmarks/performance.py; prints one JSON line.
 //
 //     ns3_wired FLOWS.csv SECONDS fifo|fq_codel
 //
@@ -10,7 +10,7 @@
 // - fq_codel: FqCoDelQueueDisc of 300 packets with its defaults, over a device queue of one packet.
 // - TCP as in ns3_transfers.h.
 //
-// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 ns3_wired.cc -lns3-point-to-point -lns3-internet
+// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 (from 3.43 on c++20) ns3_wired.cc -lns3-point-to-point -lns3-internet
 // -lns3-traffic-control -lns3-network -lns3-core
 
 #include "ns3_transfers.h"

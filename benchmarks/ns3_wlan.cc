@@ -1,4 +1,4 @@
-// A cell of 802.11a with TCP flows in ns-3.37, for benchmarks/wlan.py; prints one JSON line.
+// A cell of 802.11a with TCP flows in ns-3 (3.37 to 3.48), for benchmarks/wlan.py; prints one JSON line.
 //
 //     ns3_wlan FLOWS.csv BUFFER SECONDS WARM_UP [fifo|pefd SEED]
 //
@@ -14,7 +14,7 @@
 //
 // Stations associate in the first second: flows start a second after what the list says, and the run lasts as much longer.
 //
-// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 ns3_wlan.cc -lns3-wifi -lns3-mobility -lns3-propagation
+// Debian: apt-get install libns3-dev; g++ -O2 -std=c++17 (from 3.43 on c++20) ns3_wlan.cc -lns3-wifi -lns3-mobility -lns3-propagation
 // -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core
 
 #include "ns3_pefd.h"

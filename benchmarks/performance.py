@@ -39,7 +39,7 @@ import queues
 import typer
 import wlan
 from page_parts import put
-from processes import HERE, Spent, lines, ns3_program, spent
+from processes import HERE, Spent, lines, ns3_program, ns3_version, spent
 
 import mayfly
 from mayfly.simulate.run import workload
@@ -98,9 +98,10 @@ class Place:
     def ns3(self, name: str, modules: tuple[str, ...]) -> dict[str, Path]:
         """A program of this folder by version of ns-3, those that compile."""
         wheel = self.wheel()
-        built = {"ns-3.37": ns3_program(name, modules, self.folder)}
+        built = {f"ns-{ns3_version()}": ns3_program(name, modules, self.folder)}
         if wheel is not None:
-            built["ns-3.44"] = ns3_program(name, modules, self.folder, wheel)
+            label = f"ns-{ns3_version(wheel)}"
+            built[f"{label} (PyPI)" if label in built else label] = ns3_program(name, modules, self.folder, wheel)
         return {version: program for version, program in built.items() if program is not None}
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import IO
 
 HERE = Path(__file__).parent
 NS3_HEADERS = Path("/usr/include/ns3")
+NS3_IN_CPP20 = 43
+"""First release 3.N, of those that were tried, whose headers need C++20."""
 LAUNCHER = """
 import os, sys
 child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
@@ -73,29 +76,53 @@ def lines(command: Sequence[object]) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def ns3_version(wheel: Path | None = None) -> str:
+    """Version of ns-3 as its headers have it, 3.37 for one; empty where there is none."""
+    try:
+        text = (_ns3_headers(wheel) / "version-defines.h").read_text()
+    except OSError:
+        return ""
+    numbers = [re.search(rf"define NS3_VERSION_{name} (\d+)", text) for name in ("MAJOR", "MINOR")]
+    return ".".join(number[1] for number in numbers if number)
+
+
+def _ns3_headers(wheel: Path | None) -> Path:
+    return NS3_HEADERS if wheel is None else wheel / "include/ns3"
+
+
+def _standards(version: str) -> tuple[str, str]:
+    """Standards of C++ to be tried: the headers of 3.37 do not compile with C++20, those of 3.43 and 3.48 need it."""
+    minor = int(version.partition(".")[2] or 0)
+    return ("c++20", "c++17") if minor >= NS3_IN_CPP20 else ("c++17", "c++20")
+
+
 def ns3_program(name: str, modules: Sequence[str], folder: Path, wheel: Path | None = None) -> Path | None:
     """`NAME.cc` of this folder compiled with modules of ns-3, last what all others need; None where that cannot be.
 
-    Debian's ns-3.37, or with `wheel` the folder `ns3` that PyPI's wheel of 3.44 installs: its libraries contain
-    assertions and logging, and a program that uses its headers is told so.
+    Debian's ns-3, or with `wheel` the folder `ns3` that PyPI's wheel installs: its libraries contain assertions and
+    logging, which a program that uses its headers has to define. :func:`ns3_version` says which release it is.
     """
-    compiler, headers = shutil.which("g++"), NS3_HEADERS if wheel is None else wheel / "include/ns3"
+    compiler, headers = shutil.which("g++"), _ns3_headers(wheel)
     if compiler is None or not all((headers / f"{module}-module.h").exists() for module in modules):
         missing = "Debian: apt-get install libns3-dev g++" if wheel is None else f"no headers in {wheel}, or no g++"
         print(f"ns-3 is not installed ({missing}): no peer", file=sys.stderr)
         return None
     if wheel is None:
         program = folder / name
-        options = ["-std=c++17", *(f"-lns3-{module}" for module in modules)]
+        options: list[object] = [f"-lns3-{module}" for module in modules]
     else:
         program, libraries = folder / f"{name}_wheel", wheel / "lib64"
         version = next(libraries.glob("libns3*-core.so")).name.removesuffix("core.so")
-        options = ["-std=c++20", "-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE", "-isystem", wheel / "include"]
+        options = ["-DNS3_ASSERT_ENABLE", "-DNS3_LOG_ENABLE", "-isystem", wheel / "include"]
         options += [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l:{version}{module}.so" for module in modules)]
-    command = [compiler, "-O2", HERE / f"{name}.cc", "-o", program, *options]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode != 0:
+    failed = ""
+    for standard in _standards(ns3_version(wheel)):
+        command = [compiler, "-O2", f"-std={standard}", HERE / f"{name}.cc", "-o", program, *options]
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+        if done.returncode == 0:
+            return program
         errors = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()[-1:]
-        print(f"{name}.cc is for ns-3.37 and 3.44 and does not compile here ({errors[0]}): no peer", file=sys.stderr)
-        return None
-    return program
+        failed = failed or f"-std={standard}: {(errors or ['no message'])[0]}"
+    found = ns3_version(wheel) or "of an unknown version"
+    print(f"{name}.cc does not compile with ns-3 {found} ({failed}): no peer", file=sys.stderr)
+    return None

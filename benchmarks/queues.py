@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from processes import lines, ns3_program
+from processes import lines, ns3_program, ns3_version
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -109,7 +109,7 @@ def table_of_peers(figures: dict) -> list[str]:
         pairs.append((title, figures[part]["las"]["ns"], "LAS on a `BTreeMap`", figures[part]["btree"]["ns"]))
     for theirs, row in figures.get("ns3", {}).items():
         ours = PEERS[theirs]
-        pairs.append((f"`{ours}`", figures["short"][ours]["ns"], f"ns-3 {theirs}QueueDisc", row["ns"]))
+        pairs.append((f"`{ours}`", figures["short"][ours]["ns"], f"ns-{ns3_version()} {theirs}QueueDisc", row["ns"]))
     rows = ["| | ns per packet | peer | ns per packet | ratio |", "|---|---:|---|---:|---:|"]
     return rows + [f"| {a} | {ns:.0f} | {b} | {peer:.0f} | {peer / ns:.1f} |" for a, ns, b, peer in pairs]
 

@@ -1,4 +1,4 @@
-"""CPU seconds of runs in a wireless cell and, where it is installed, of ns-3.37 (Debian `libns3-dev`) on the same.
+"""CPU seconds of runs in a wireless cell and, where it is installed, of ns-3 (Debian `libns3-dev`) on the same.
 
     python benchmarks/wlan.py [--runs 5] [--flows FLOWS.csv[.gz]] [--without-peer] [--json]
 
@@ -21,7 +21,7 @@ from typing import Annotated, Any
 
 import polars as pl
 import typer
-from processes import HERE, cpu, ns3_program
+from processes import HERE, cpu, ns3_program, ns3_version
 
 import mayfly
 from mayfly.errors import MayflyError
@@ -155,7 +155,7 @@ def table(results: list[dict]) -> Iterator[str]:
             first = rates = ""
         if peer := result.get("ns3"):
             rates = f"{peer['up_mbps']:.2f} / {peer['down_mbps']:.2f}"
-            yield f"| | ns-3 | {peer['process_s']:.1f} | | {rates} | |"
+            yield f"| | ns-{ns3_version()} | {peer['process_s']:.1f} | | {rates} | |"
 
 
 def main(

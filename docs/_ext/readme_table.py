@@ -1,15 +1,20 @@
-"""The table of disciplines in the README, made from the registry: ``python docs/_ext/readme_table.py`` writes it."""
+"""The table of disciplines in the README, and that of kernels in ``docs/kernel/kernels.md``, made from the registry.
+
+``python docs/_ext/readme_table.py`` writes both.
+"""
 
 from pathlib import Path
 
 from reference_tables import table
 
-from mayfly.discipline_registry import PLACES, by_family
+from mayfly.discipline_registry import PLACES, by_family, disciplines, kernels
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+KERNELS = ROOT / "docs" / "kernel" / "kernels.md"
 
 BEGIN, END = "<!-- disciplines: made by `make readme` -->", "<!-- end of disciplines -->"
-"""Around the table in the README."""
+"""Around the table in either."""
 
 
 def families() -> str:
@@ -28,19 +33,39 @@ def families() -> str:
     }
     columns = [place for place in order if any(place in ids.values() for ids in placed.values())]
     rows = (
-        (family, *(" ".join(f"`{id}`" for id, at in ids.items() if at == place) for place in columns))
+        (family, *(" ".join(_named(id) for id, at in ids.items() if at == place) for place in columns))
         for family, ids in placed.items()
     )
     return table(("family", *(PLACES[place] for place in columns)), rows)
 
 
-def with_families(readme: str) -> str:
-    """Put the table between its marks.
+def _named(id: str) -> str:
+    qdisc = next(row["runs_on"]["qdisc"] for row in disciplines() if row["id"] == id)
+    linux = "kernel" in next(row["runs_on"]["places"] for row in disciplines() if row["id"] == id)
+    return f"`{id}` (in no kernel of Debian)" if linux and kernels.has_none(qdisc) else f"`{id}`"
+
+
+def by_kernel() -> str:
+    """Lay out the kernels: a row per queue discipline of Linux that the registry has.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    of_linux = (row["runs_on"]["qdisc"] for row in disciplines() if "kernel" in row["runs_on"]["places"])
+    return table(*kernels.table(sorted(of_linux)))
+
+
+def between(text: str, made: str) -> str:
+    """Put a table between its marks.
 
     Parameters
     ----------
-    readme : str
-        Text with `BEGIN` and `END`, once each.
+    text : str
+        With `BEGIN` and `END`, once each.
+    made : str
+        Markdown of the table.
 
     Returns
     -------
@@ -52,12 +77,13 @@ def with_families(readme: str) -> str:
     ValueError
         A mark is missing, or there more than once.
     """
-    if readme.count(BEGIN) != 1 or readme.count(END) != 1:
-        raise ValueError(f"README.md: must have {BEGIN!r} and {END!r} once each")
-    before, _, rest = readme.partition(BEGIN)
+    if text.count(BEGIN) != 1 or text.count(END) != 1:
+        raise ValueError(f"the page must have {BEGIN!r} and {END!r} once each")
+    before, _, rest = text.partition(BEGIN)
     after = rest.partition(END)[2]
-    return f"{before}{BEGIN}\n\n{families()}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
 
 
 if __name__ == "__main__":
-    README.write_text(with_families(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, made in ((README, families()), (KERNELS, by_kernel())):
+        page.write_text(between(page.read_text(encoding="utf-8"), made), encoding="utf-8")

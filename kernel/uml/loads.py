@@ -13,10 +13,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from mayfly.errors import MayflyError
-from mayfly.qdisc import journal, load
+from mayfly.qdisc import journal, kept, load
 
 SHIMS = Path("/run/shims")
 COUNT, VICTIM = Path("/run/count"), Path("/run/victim")
@@ -49,10 +50,10 @@ def shell(command: str) -> str:
     return done.stdout
 
 
-def set_up() -> None:
+def set_up(queues: int) -> None:
     shell("ip link set lo up")
     shell("ip netns add internet")
-    shell("ip link add eth0 type veth peer name eth0 netns internet")
+    shell(f"ip link add eth0 numtxqueues {queues} type veth peer name eth0 netns internet")
     for at, host in (("", 1), ("-n internet", 2)):
         shell(f"ip {at} addr add 10.0.1.{host}/24 dev eth0")
         shell(f"ip {at} link set eth0 up")
@@ -128,10 +129,21 @@ def wanted(settings: dict) -> load.Wanted:
 
 def run(settings: dict) -> dict:
     """Does what ``what`` of the settings says: one of the functions of `EXPERIMENTS`."""
-    set_up()
+    set_up(settings.get("queues", 1))
     for command in settings.get("before", ()):
         shell(command)
+    if "kind" in settings:
+        _made_anew(settings["kind"])
     return EXPERIMENTS[settings["what"]](settings)
+
+
+def _made_anew(kind: str) -> None:
+    """Puts the options of the root there under another kind, which an older tc has no words for."""
+    root = kept.recorded("eth0")
+    if root is None:
+        raise RuntimeError("eth0 has no root")
+    shell("tc qdisc del dev eth0 root")
+    kept.put("eth0", replace(root, kind=kind))
 
 
 def round_trip(settings: dict) -> dict:

@@ -45,7 +45,7 @@ def test_the_readme_has_the_disciplines_of_the_registry_where_they_run(monkeypat
     import readme_table
 
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert readme_table.with_families(readme) == readme, "make readme"
+    assert readme_table.between(readme, readme_table.families()) == readme, "make readme"
     rows = [line.strip("|").split("|") for line in readme_table.families().splitlines()]
     head, *families = [[cell.strip() for cell in row] for row in rows if "---" not in row[0]]
     shown = {}
@@ -56,8 +56,21 @@ def test_the_readme_has_the_disciplines_of_the_registry_where_they_run(monkeypat
     assert shown["lfq"] == ("fair queueing", "with Mayfly's kernel module")
     assert shown["fq_codel"] == ("fair queueing", "in Linux as it comes")
     assert shown["srpt"][1].startswith("a bound")
+    assert "`dualpi2` (in no kernel of Debian)" in readme
     with pytest.raises(ValueError, match="once each"):
-        readme_table.with_families(readme.replace(readme_table.END, ""))
+        readme_table.between(readme.replace(readme_table.END, ""), "")
+
+
+def test_the_page_of_kernels_has_every_queue_discipline_of_linux(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    import readme_table
+
+    page = readme_table.KERNELS.read_text(encoding="utf-8")
+    assert readme_table.between(page, readme_table.by_kernel()) == page, "make readme"
+    of_linux = [row for row in mayfly.disciplines() if "kernel" in row["runs_on"]["places"]]
+    assert len(of_linux) == len(re.findall(r"^\| `\w+` \|", readme_table.by_kernel(), re.MULTILINE)) > 10
+    (dualpi2,) = re.findall(r"^\| `dualpi2` \| (.*) \|$", page, re.MULTILINE)
+    assert set(dualpi2.split(" | ")) == {"not set", "not there"}
 
 
 def test_every_queue_discipline_of_the_kernel_has_its_page_in_its_source(monkeypatch, tmp_path):

@@ -3,6 +3,8 @@
 import guest
 import pytest
 
+from mayfly.engines.guest import series
+
 pytestmark = pytest.mark.kernel
 
 # What somebody may have at the root, and whether the load takes its place without being told to.
@@ -46,6 +48,16 @@ def test_a_round_trip_leaves_all_as_it_was(load, before):
     assert found["reloaded"] == found["loaded"]
     assert found["after"] == found["before"]
     assert found["journals"] == []
+
+
+@pytest.mark.skipif(series() != "newest", reason="cake_mq is in Linux 7.0 and later: MAYFLY_KERNEL=newest")
+def test_cake_mq_and_the_queues_below_it_come_back():
+    before = ["tc qdisc replace dev eth0 root handle 7: cake bandwidth 50mbit nat overhead 18 mpu 64 rtt 30ms"]
+    found = experiment("round_trip", CAKE, before=before, kind="cake_mq", queues=4)
+    assert [ended[0] for ended in found["ended"]] == ["done", "done", "done", "refused"], found["ended"]
+    assert found["before"]["qdiscs"].count("qdisc cake 0: dev eth0 parent 7:") == 4
+    assert "cake_mq" not in found["loaded"]["qdiscs"] and "6d66:" in found["loaded"]["qdiscs"]
+    assert found["after"] == found["before"] and found["journals"] == []
 
 
 def test_what_cannot_be_put_back_stays_unless_told():

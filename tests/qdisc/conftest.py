@@ -22,6 +22,8 @@ def machine(tmp_path, monkeypatch) -> Machine:
     monkeypatch.setenv("SUDO_UID", str(os.getuid()))
     monkeypatch.setenv("SUDO_GID", str(os.getgid()))
     monkeypatch.setattr("mayfly.qdisc.journal.FOLDER", tmp_path / "run")
+    # What the kernel of the tests is built with is none of theirs.
+    monkeypatch.setattr("mayfly.qdisc.system.CONFIGURATIONS", ())
     machine = Machine(folder)
     monkeypatch.setattr("socket.if_nametoindex", lambda name: machine.interfaces.get(name) or _none(name))
     machine.answer("tc -s -j qdisc show", [])

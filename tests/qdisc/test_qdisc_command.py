@@ -77,6 +77,21 @@ def test_what_somebody_configured_stays_unless_told(machine):
     assert any(call.startswith("tc qdisc replace dev eth0 root handle 6d66: efd") for call in machine.calls())
 
 
+@pytest.mark.parametrize(
+    ("arguments", "queues", "advice"),
+    [
+        (("-d", "cake", "--rate", "10gbit"), 4, "share the lock of cake: cake_mq shapes all of them to one rate"),
+        (("-d", "fq_codel"), 8, "eth0 has 8 hardware queues, which share the lock of fq_codel: below mq, each has"),
+        (("-d", "cake", "--rate", "10mbit"), 4, ""),
+        (("-d", "fq_codel"), 1, ""),
+    ],
+)
+def test_a_load_where_a_device_has_several_queues_says_what_they_share(machine, monkeypatch, arguments, queues, advice):
+    monkeypatch.setattr("mayfly.qdisc.load.sending_queues", lambda device: queues)
+    out = told(done("load", "eth0", *arguments))
+    assert advice in out and ("hardware queues" in out) == bool(advice)
+
+
 def test_a_load_that_fails_midway_leaves_nothing(machine):
     machine.answer("tc -s -j qdisc show", [HTB], after="root handle 6d66: htb")
     machine.answer("tc qdisc replace dev eth0 parent", status=2, err="Error: Specified qdisc kind is unknown.\n")

@@ -29,7 +29,9 @@ def done(*arguments) -> str:
 @pytest.mark.parametrize(
     ("kind", "options", "own", "expected"),
     [
-        ("dualpi2", "{}", '"ecn-mark":625,"step-mark":384', 625),
+        # The sum of 534 and 219, which overlap: 577 left with the mark.
+        ("dualpi2", "{}", '"ecn-mark":753,"step-mark":219', 534),
+        ("dualpi2", "{}", '"ecn-mark":40,"step-mark":40', 40),
         ("fq", "{}", '"ce_mark":356', 356),
         ("codel", "{}", '"ecn_mark":0,"ce_mark":794', 794),
         # Packets marked by the law are marked for the threshold, too: 895 left with the mark.
@@ -66,7 +68,7 @@ CAKE_MQ = ",".join(
             printed(
                 "cake",
                 '{"bandwidth":2500000,"diffserv":"besteffort"}',
-                '"tins":[{"ecn_mark":1,"avg_delay_us":5,"peak_delay_us":9}]',
+                '"memory_used":4,"tins":[{"ecn_mark":1,"avg_delay_us":5,"peak_delay_us":9}]',
                 where=f'"handle":"0:","parent":"8002:{queue}"',
             )
             for queue in (4, 3, 2, 1)
@@ -85,6 +87,24 @@ def test_the_rate_of_cake_mq_is_counted_once(machine):
     # Below mq each has a shaper of its own.
     apart = [row for row in parse(f"[{CAKE_MQ.replace('cake_mq', 'mq')}]")]
     assert [shaped_bps(row) for row in apart] == [None, 20e6, 20e6, 20e6, 20e6]
+
+
+def test_a_queue_discipline_newer_than_tc_is_shown_without_its_options(machine):
+    """Iproute2 6.1 of cake_mq, on Linux 7.3.4."""
+    newer = printed("cake_mq", where='"handle":"7:","root":true,"dev":"eth0"').replace(
+        '"options":{}', '"options":{[Unknown qdisc, optlen=148] }'
+    )
+    machine.answer("tc -s -j qdisc show", f"[{newer},{printed('fq')}]")
+    assert [(row.kind, row.options) for row in parse(f"[{newer},{printed('fq')}]")] == [("cake_mq", {}), ("fq", {})]
+    assert "cake_mq" in done("show", "eth0")
+
+
+def test_the_queues_of_cake_mq_are_named_by_their_place(machine):
+    machine.answer("tc -s -j qdisc show", f"[{CAKE_MQ}]")
+    shown = done("show", "eth0")
+    assert [f"cake at 8002:{queue}: " in shown for queue in (4, 3, 2, 1)] == [True] * 4
+    page = done("watch", "eth0", "--readings", "2", "--every", "100ms")
+    assert [f"cake 0: at 8002:{queue}: " in page for queue in (4, 3, 2, 1)] == [True] * 4
 
 
 def test_prometheus_gets_the_rate_of_cake_mq_once():
@@ -131,7 +151,7 @@ def test_large_counts_stay_exact(machine):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("tc-dualpi2-marks", {"htb": 0, "dualpi2": 625}),
+        ("tc-dualpi2-marks", {"htb": 0, "dualpi2": 384}),
         ("tc-fq-ce_mark", {"fq": 356}),
         ("tc-codel-ce_mark", {"codel": 794}),
         ("tc-fq_codel-ce_mark", {"fq_codel": 895}),

@@ -31,6 +31,47 @@ def test_the_memory_of_a_program_is_not_that_of_its_parent(processes, tmp_path):
     assert small.printed == "1\n"
 
 
+COMPILER = """#!/bin/sh
+echo "$@" >>"{folder}/calls"
+case " $* " in *" {standard} "*) exit 0 ;; esac
+echo "ns3/object.h:1: error: 'remove_cvref_t' is not a member of 'std'" >&2
+exit 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("release", "needs", "tried"),
+    [
+        ("37", "-std=c++17", ["-std=c++17"]),
+        ("43", "-std=c++20", ["-std=c++20"]),
+        ("48", "-std=c++20", ["-std=c++20"]),
+        ("40", "-std=c++20", ["-std=c++17", "-std=c++20"]),
+        ("48", "-std=c++98", ["-std=c++20", "-std=c++17"]),
+    ],
+)
+def test_a_peer_of_ns3_compiles_with_what_its_release_needs(
+    processes, tmp_path, monkeypatch, capsys, release, needs, tried
+):
+    headers = tmp_path / "ns3"
+    headers.mkdir()
+    (headers / "core-module.h").touch()
+    defines = f"#define NS3_VERSION_MAJOR 3\n#define NS3_VERSION_MINOR {release}\n#define NS3_VERSION_PATCH 0\n"
+    (headers / "version-defines.h").write_text(defines)
+    (tmp_path / "g++").write_text(COMPILER.format(folder=tmp_path, standard=needs))
+    (tmp_path / "g++").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(processes, "NS3_HEADERS", headers)
+    assert processes.ns3_version() == f"3.{release}"
+    found = processes.ns3_program("ns3_queues", ["core"], tmp_path)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert [next(word for word in call.split() if "-std" in word) for call in calls] == tried
+    said = capsys.readouterr().err
+    if needs in tried:
+        assert found == tmp_path / "ns3_queues" and said == ""
+    else:
+        assert found is None and f"ns3_queues.cc does not compile with ns-3 3.{release} (-std=c++20: " in said
+
+
 def test_processor_time_is_of_the_program_and_its_children(processes, tmp_path):
     busy = "import time\nwhile time.process_time() < 0.3: pass"
     through = f"import subprocess, sys; subprocess.run([sys.executable, '-I', '-S', '-c', {busy!r}])"

@@ -1,6 +1,7 @@
 """No function of the platform's mathematics in the crates whose results are the same on every machine."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,23 @@ def found(source):
     ]
 
 
-@pytest.mark.parametrize("crate", ["capture", "estimator", "jobs", "metrics", "netsim", "qdisc", "tables", "units"])
+def of_the_page():
+    """Crates of the page, by what their manifests name from ``web`` on."""
+    names, left = set(), ["web"]
+    while left:
+        name = left.pop()
+        names.add(name)
+        manifest = tomllib.loads((CRATES / name / "Cargo.toml").read_text())
+        left += [other for other in manifest["dependencies"] if (CRATES / other).is_dir() and other not in names]
+    return sorted(names)
+
+
+def test_the_page_is_made_of_these_crates():
+    """Those that draw, simulate and measure are among them."""
+    assert {"explore", "netsim", "qdisc", "metrics", "replay", "capture", "jobs", "units"} <= set(of_the_page())
+
+
+@pytest.mark.parametrize("crate", sorted({*of_the_page(), "estimator", "tables"}))
 def test_a_crate_has_none(crate):
     assert found(CRATES / crate / "src") == []
 

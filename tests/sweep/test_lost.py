@@ -115,6 +115,21 @@ def test_a_worker_of_a_cluster_that_takes_more_than_its_share_is_a_failure(tmp_p
     assert all("workers of a machine together have 1 GB" in row["error"] for row in done.rows)
 
 
+def test_a_job_that_kills_its_workers_says_how_many_dask_counted(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    dask = pytest.importorskip("dask", reason="dask is not installed")
+    monkeypatch.setattr("mayfly.workers.workers.run_job", _end_of_the_process)
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    # A worker that died comes back; after the second the scheduler gives the job up.
+    few = dask.config.set({"distributed.scheduler.allowed-failures": 1, "distributed.deploy.lost-worker-timeout": "1h"})
+    with few, distributed.LocalCluster(**how) as cluster:
+        make_workers = workers(cluster="dask://" + cluster.scheduler_address.removeprefix("tcp://"))
+        done = sweep(load_plan(grid(tmp_path, seeds=1, duration="1s")), tmp_path / "out", make_workers=make_workers)
+    assert {row["error"] for row in done.rows} == {
+        "the 2 workers that ran it died, one after the other; out of memory?"
+    }
+
+
 @pytest.mark.slow
 def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
     """Its workers and who would start them anew are dead: the sweep ends and says so."""
@@ -136,7 +151,7 @@ def test_a_cluster_without_workers_is_given_up(tmp_path, monkeypatch):
         plan = load_plan(grid(tmp_path, seeds=1, duration="600s"))
         done = sweep(plan, tmp_path / "out", make_workers=lambda: Losing(address))
     failed = [row for row in done.rows if row["status"] == "failed"]
-    assert failed and all("no worker of the cluster is left" in row["error"] for row in failed)
+    assert failed and {row["error"] for row in failed} == {"no worker of the cluster is left, for 2 s; out of memory?"}
 
 
 def test_two_at_once_in_one_folder_are_refused(tmp_path):

@@ -131,15 +131,54 @@ def test_the_table_comes_back_from_parquet_as_it_was(tmp_path):
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".part"] == []
 
 
+def test_a_table_that_polars_wrote_anew_is_read_by_its_columns(tmp_path):
+    frame, counts = table.connections(write(tmp_path / "a.pcap", download()))
+    source, path = tmp_path / "t.parquet", tmp_path / "again.parquet"
+    table.write_connections(frame, counts, source)
+    pl.read_parquet(source).write_parquet(path)
+    assert not [name for name in pl.read_parquet_metadata(path) if name.startswith("mayfly")]
+    again, counted = table.read_connections(path)
+    assert again.equals(frame)
+    assert counted["rewritten"] is True and counted["packets"] == counted["decoded"] == counts["decoded"] > 0
+    # As docs/tables.md says.
+    pl.read_parquet(source).write_parquet(path, metadata=pl.read_parquet_metadata(source))
+    assert table.read_connections(path)[1] == counts
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda frame: frame.drop("quic"),
+            "without Mayfly's metadata, which Polars drops when it writes, and column quic",
+        ),
+        (
+            lambda frame: frame.with_columns(pl.col("start_s").cast(pl.Float32)),
+            "drops when it writes, and start_s is Float32",
+        ),
+        (lambda frame: frame.select("protocol", "start_s"), "not a connection table: write one with"),
+        (lambda frame: frame.with_columns(opener=pl.lit("nowhere")), "opener = nowhere: must be an IP address"),
+    ],
+)
+def test_columns_that_are_not_those_of_the_table_are_refused(tmp_path, change, message):
+    path = tmp_path / "t.parquet"
+    change(table.connections(write(tmp_path / "a.pcap", download()))[0]).write_parquet(path)
+    with pytest.raises(MayflyError) as caught:
+        table.read_connections(path)
+    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value)
+
+
 def test_another_file_or_version_is_refused_in_one_line(tmp_path):
     frame = pl.DataFrame({"a": [1]})
     frame.write_parquet(tmp_path / "other.parquet")
     frame.write_parquet(
         tmp_path / "old.parquet", metadata={"mayfly.table": "connections", "mayfly.schema": "1", "mayfly.counts": "{}"}
     )
+    frame.write_parquet(tmp_path / "of.parquet", metadata={"mayfly.table": "flows"})
     (tmp_path / "text.parquet").write_text("start_s")
     for name, message in (
         ("other", "not a connection table"),
+        ("of", "a table of flows, must be one of connections"),
         ("old", "connection table of schema 1, must be 3: read the capture again"),
         ("text", ""),
         ("missing", ""),

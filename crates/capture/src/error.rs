@@ -8,7 +8,7 @@ pub enum CaptureError {
     Io(io::Error),
     /// The file holds no byte.
     Empty,
-    /// The file starts with something else than pcap or pcapng, plain, in gzip or in Zstandard.
+    /// The file starts with something else than pcap or pcapng, plain, in gzip, Zstandard or LZ4.
     NotCapture {
         /// What it starts with.
         found: String,
@@ -49,7 +49,7 @@ impl fmt::Display for CaptureError {
             CaptureError::Io(error) => write!(f, "{error}"),
             CaptureError::Empty => write!(f, "empty file, not a capture"),
             CaptureError::NotCapture { found } => {
-                write!(f, "not a capture: found {found}, expected pcap or pcapng, plain or in gzip or Zstandard")
+                write!(f, "not a capture: found {found}, expected pcap or pcapng, plain or in gzip, Zstandard or LZ4")
             }
             CaptureError::MaxFlows => write!(f, "max_flows is 0, must be at least 1"),
             CaptureError::StdinTwice => {

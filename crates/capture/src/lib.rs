@@ -1,4 +1,4 @@
-//! Reads packet captures (pcap, pcapng, plain, in gzip or Zstandard; several as one) into a table of TCP connections, UDP
+//! Reads packet captures (pcap, pcapng, plain, in gzip, Zstandard or LZ4; several as one) into a table of TCP connections, UDP
 //! flows and ICMP exchanges, and takes each TCP transfer apart.
 //!
 //! One pass: one record is held at a time (at most [`MAX_BLOCK_BYTES`]), and of connections at most [`Options::max_flows`]

@@ -37,6 +37,22 @@ fn zstd(bytes: &[u8], part: usize) -> Vec<u8> {
     file
 }
 
+/// A frame to be skipped between two frames of LZ4, whose blocks of 64 KiB are `linked` or not.
+fn lz4(bytes: &[u8], linked: bool) -> Vec<u8> {
+    use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
+
+    let frame = |bytes: &[u8]| {
+        let mode = if linked { BlockMode::Linked } else { BlockMode::Independent };
+        let info = FrameInfo::new().block_mode(mode).block_size(BlockSize::Max64KB).content_checksum(true);
+        let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+        encoder.write_all(bytes).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    let skipped = [&0x184d_2a53_u32.to_le_bytes()[..], &[3, 0, 0, 0, 9, 9, 9]].concat();
+    [frame(first), skipped.clone(), frame(second), skipped].concat()
+}
+
 fn refusal(file: &[u8]) -> String {
     read(file, &Options::default(), &mut || true).expect_err("no capture").to_string()
 }
@@ -60,6 +76,9 @@ fn every_pcap_and_pcapng_variant_reads_the_same() {
             assert_is_exchange(&read_bytes(&file), &label);
             assert_is_exchange(&read_bytes(&gzip(&file)), &label);
             assert_is_exchange(&read_bytes(&zstd(&file, 33)), &label);
+            for linked in [false, true] {
+                assert_is_exchange(&read_bytes(&lz4(&file, linked)), &label);
+            }
         }
         for exponent in [3, 6, 9, 12] {
             let file = pcapng(&exchange(), 1, big_endian, exponent, 1_000);
@@ -68,6 +87,25 @@ fn every_pcap_and_pcapng_variant_reads_the_same() {
             assert_eq!(read.counts.first_ns, Some(1_001_000_000_000));
             assert_is_exchange(&read_bytes(&gzip(&file)), "pcapng in gzip");
         }
+    }
+}
+
+/// More than a block, compressed; cut off or damaged anywhere it ends where it stops being readable.
+#[test]
+fn frames_of_lz4_are_read_up_to_where_they_break() {
+    let frames: Vec<Frame> = (0..4000).map(|at| tcp(at, CLIENT, SERVER, 100 + 10 * at as u32, 0, ACK, 10)).collect();
+    let file = pcap(&frames, 1, false, false);
+    assert!(file.len() > 3 << 16, "{}", file.len());
+    for linked in [false, true] {
+        let zipped = lz4(&file, linked);
+        assert!(2 * zipped.len() < file.len());
+        assert_eq!(read_bytes(&zipped).counts.packets, 4000);
+        let cut = read_bytes(&zipped[..zipped.len() * 2 / 3]).counts.packets;
+        assert!((1000..4000).contains(&cut), "{cut}");
+        let mut damaged = zipped.clone();
+        damaged[zipped.len() / 2..][..9].fill(0xa5);
+        let found = read(damaged.as_slice(), &Options::default(), &mut || true).map_or(0, |read| read.counts.packets);
+        assert!(found < 4000, "{found}");
     }
 }
 
@@ -222,7 +260,7 @@ fn pcapng_packets_without_interface_or_time_are_counted() {
 
 #[test]
 fn what_is_no_capture_is_refused_in_one_line() {
-    let expected = ", expected pcap or pcapng, plain or in gzip or Zstandard";
+    let expected = ", expected pcap or pcapng, plain or in gzip, Zstandard or LZ4";
     let mut erf = vec![0; 88];
     (erf[8], erf[11], erf[15]) = (0x9b, 88, 60);
     let argus = [&[0x83, 0x10, 0, 0x20, 0, 0, 0, 0, 0xe5, 0x71, 0x2d, 0xcb][..], &[0; 100]].concat();
@@ -245,7 +283,7 @@ fn what_is_no_capture_is_refused_in_one_line() {
         (b"words, and more", "text starting \"words, a\""),
         (b"\x00\x01\x02\x03", "bytes 00 01 02 03"),
         (b"PK\x03\x04zip", "a zip archive"),
-        (b"\x04\x22\x4d\x18\x64\x40\xa7", "LZ4 data (decompress it: lz4 -d)"),
+        (b"\x02\x21\x4c\x18\x64\x40\xa7", "LZ4 data of the legacy format (decompress it: lz4 -d)"),
         (b"\xfd7zXZ\0", "xz data (decompress it: xz -d)"),
         (b"BZh91AY", "bzip2 data (decompress it: bzip2 -d)"),
         (b"snoop\0\0\0\0\0\0\x02", "a snoop capture (convert it: editcap -F pcap)"),
@@ -261,6 +299,8 @@ fn what_is_no_capture_is_refused_in_one_line() {
     assert!(refusal(&gzip(b"hello, w")).contains("inside gzip"));
     assert!(refusal(&zstd(b"hello, w", 8)).contains("text starting \"hello, w\" inside Zstandard"));
     assert!(refusal(&[0x28, 0xb5, 0x2f, 0xfd, 0xff]).contains("nothing readable inside Zstandard"));
+    assert!(refusal(&lz4(b"hello, w", false)).contains("text starting \"hello, w\" inside LZ4"));
+    assert!(refusal(b"\x04\x22\x4d\x18\x64\x40\xa8").contains("nothing readable inside LZ4"));
     assert!(refusal(b"\n\r\r\nplain text").contains("broken pcapng section header"));
 }
 

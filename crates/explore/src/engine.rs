@@ -74,7 +74,7 @@ impl Engine {
         Ok(info)
     }
 
-    /// Takes a capture (pcap or pcapng, plain, gzip or Zstandard), in place of a workload of the same name; `options` is
+    /// Takes a capture (pcap or pcapng, plain, gzip, Zstandard or LZ4), in place of a workload of the same name; `options` is
     /// JSON with `internal`, networks on the near side or null, and `template`, the document of the scenario around
     /// captures. Returns what it is, JSON.
     ///

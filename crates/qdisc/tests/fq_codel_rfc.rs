@@ -387,3 +387,31 @@ fn the_first_drop_of_linux_comes_later_than_an_interval_in_units_of_1024_ns() {
     trace.at(due - 1).sends(&[101]).at(due).queue.dequeue(Time(due));
     assert_eq!(trace.dropped(), [102]);
 }
+
+/// One flow of 1000 bytes at twice the rate of a link of 10 Mbit/s: the packets that are dropped, counted from 1. `ns-3`'s CoDel drops those
+/// of Linux (3.37, 3.44 and 3.48 under FqCoDelQueueDisc; docs/validation.md).
+#[test]
+fn drops_of_one_flow_at_twice_the_rate_by_either_law() {
+    const BETWEEN: u64 = 400_000;
+    let dropped = |rules: &str| {
+        let mut trace = Trace::of(&[("rules", rules)], Limit::Packets(10_000));
+        let mut found = Vec::new();
+        for handle in 0..600 {
+            trace.at(handle * BETWEEN);
+            let packet = Packet { handle, ..trace.packet(1, 1000, Ecn::NotEct) };
+            assert_eq!(trace.queue.enqueue(packet, trace.now), Fate::Queued);
+            if handle % 2 == 0 {
+                assert!(trace.queue.dequeue(trace.now).is_some());
+                found.extend(trace.dropped().iter().map(|handle| handle + 1));
+            }
+        }
+        for departure in 300..600 {
+            trace.at(2 * departure * BETWEEN);
+            trace.queue.dequeue(trace.now);
+            found.extend(trace.dropped().iter().map(|handle| handle + 1));
+        }
+        found
+    };
+    assert_eq!(dropped("linux")[..6], [140, 266, 330, 401, 463, 519]);
+    assert_eq!(dropped("rfc")[..3], [139, 265, 355]);
+}

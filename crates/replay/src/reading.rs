@@ -63,7 +63,7 @@ impl Reading {
         &self.capture
     }
 
-    /// Reads a capture (pcap, pcapng, plain, in gzip or Zstandard, told by its first bytes) that messages call `name`.
+    /// Reads a capture (pcap, pcapng, plain, in gzip, Zstandard or LZ4, told by its first bytes) that messages call `name`.
     ///
     /// # Errors
     /// The bytes are empty or no capture.

@@ -172,7 +172,7 @@ function workloadControls(app: App): View {
   const file = h("input", {
     type: "file",
     id: "capture-file",
-    accept: ".pcap,.pcapng,.cap,.dmp,.gz,.zst",
+    accept: ".pcap,.pcapng,.cap,.dmp,.gz,.zst,.lz4",
     class: "unseen",
     tabindex: -1,
     "aria-hidden": "true",
@@ -198,7 +198,7 @@ function workloadControls(app: App): View {
     "button",
     { type: "button", class: "drop", onclick: () => file.click() },
     h("strong", {}, "Drop or choose a capture"),
-    h("span", {}, "pcap, pcapng; .gz, .zst"),
+    h("span", {}, "pcap, pcapng; .gz, .zst, .lz4"),
   );
   const about = h("p", { class: "about" });
   const notes = h("ul", { class: "notes" });

@@ -9,7 +9,9 @@ import typer
 def explore(
     captures: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="CAPTURE", help="What the page can open by name: pcap or pcapng, .gz and .zst too"),
+        typer.Argument(
+            metavar="CAPTURE", help="What the page can open by name: pcap or pcapng, .gz, .zst and .lz4 too"
+        ),
     ] = None,
     internal: Annotated[
         list[str] | None,

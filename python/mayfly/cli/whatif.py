@@ -30,7 +30,8 @@ from mayfly.cli.session import Session
 
 def whatif(
     capture: Annotated[
-        Path | None, typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz and .zst too; - is standard input")
+        Path | None,
+        typer.Argument(metavar="CAPTURE", help="pcap or pcapng, .gz, .zst and .lz4 too; - is standard input"),
     ] = None,
     *,
     rate: Annotated[

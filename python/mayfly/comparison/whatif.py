@@ -49,7 +49,7 @@ def whatif(
     Parameters
     ----------
     capture : path
-        pcap or pcapng, plain, in gzip or in Zstandard; ``-`` is the standard input.
+        pcap or pcapng, plain, in gzip, Zstandard or LZ4; ``-`` is the standard input.
     rate : str or int, optional
         Bottleneck rate: ``10mbit`` or bit/s; ``100mbit/20mbit`` for down and up. Guessed from the capture when absent
         (:func:`mayfly.profile.link.guess_link`); the guess is in ``summary["guess"]``, its doubt in

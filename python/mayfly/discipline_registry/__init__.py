@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mayfly.discipline_registry.kernels import has_none
 from mayfly.errors import MayflyError
 from mayfly.text.nearest import hint
 from mayfly.text.quantity import bare, shown
@@ -90,9 +91,13 @@ def where_text(row: "DisciplineRow") -> str:
     --------
     >>> where_text(next(row for row in disciplines() if row["id"] == "pefd"))
     "with Mayfly's kernel module: efd count packets"
+    >>> where_text(next(row for row in disciplines() if row["id"] == "dualpi2"))
+    "in Linux where the kernel is built with it, and none of Debian's is, since 6.17: dualpi2"
     """
     at = row["runs_on"]
     text = " or ".join(PLACES[place] for place in at["places"])
+    if "kernel" in at["places"] and has_none(at["qdisc"]):
+        text = "in Linux where the kernel is built with it, and none of Debian's is"
     name = " ".join(filter(None, (at["qdisc"], at["options"])))
     since = f", since {at['since']}" if at["since"] else ""
     return f"{text}{since}: {name}" if name else text

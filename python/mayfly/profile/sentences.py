@@ -142,6 +142,11 @@ def _doubts(document: Mapping[str, Any]) -> list[str]:
         others = reasons_of(document["counts"])
         why = SKIPPED["duplicate"] if 2 * skipped.get("duplicate", 0) > left or not others else others[0][1]
         told.append(f"{share_text(left / packets)} of {packets:,} packets are left out, most of them {why}")
+    if document["counts"].get("rewritten"):
+        told.append(
+            "the table has no metadata of Mayfly, which Polars drops when it writes: the date is unknown, and so are "
+            "packets that belong to no connection"
+        )
     if document["counts"].get("nanoseconds"):
         told.append("the capture is a pcap of microseconds by its header and has nanoseconds: times are read as these")
     if document["counts"].get("truncated"):

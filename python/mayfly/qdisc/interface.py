@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from mayfly.discipline_registry.commands import ROOT
 from mayfly.errors import MayflyError
@@ -119,6 +120,17 @@ def _kept(device: str, root: Row) -> Kept | None:
     if output([system.program("tc"), "filter", "show", "dev", device]).strip():
         return None
     return to_put_back(found)
+
+
+def sending_queues(device: str) -> int:
+    """Hardware queues of what an interface sends; 0 where the kernel names none.
+
+    Examples
+    --------
+    >>> sending_queues("no such interface")
+    0
+    """
+    return sum(1 for _ in Path("/sys/class/net", device, "queues").glob("tx-*"))
 
 
 def has_hook(device: str) -> bool:

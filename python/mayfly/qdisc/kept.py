@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 _NAME = "mayfly.qdisc.kept"
 _NEWQDISC, _DELQDISC, _GETQDISC = 36, 37, 38
+_NEWLINK = 16
 _ERROR, _DONE = 2, 3
 _REQUEST, _ACK, _DUMP, _REPLACE, _CREATE = 0x1, 0x4, 0x300, 0x100, 0x400
 _KIND, _OPTIONS, _STAB = 1, 2, 8
@@ -27,10 +28,12 @@ _TRIALS = 4
 _ROOT = 0xFFFFFFFF
 _HEADER = struct.Struct("=IHHII")
 _MESSAGE = struct.Struct("=BxxxiIII")
+_LINK = struct.Struct("=BxHiII")
+_LINK_NAME, _LINK_INFO, _LINK_KIND, _TX_QUEUES = 3, 18, 1, 31
 _EXT_ACK, _SOL_NETLINK, _ACK_TLVS, _SAID = 11, 270, 0x200, 1
 
 WITHOUT_CLASSES = {
-    "bfifo", "cake", "choke", "codel", "dualpi2", "fq", "fq_codel", "fq_pie", "gred", "hhf", "pfifo",
+    "bfifo", "cake", "cake_mq", "choke", "codel", "dualpi2", "fq", "fq_codel", "fq_pie", "gred", "hhf", "pfifo",
     "pfifo_fast", "pfifo_head_drop", "pie", "prio", "red", "sfb", "sfq", "tbf",
     "efd", "estmred", "las", "lfq", "run2c",
 }  # fmt: skip
@@ -38,6 +41,12 @@ WITHOUT_CLASSES = {
 
 Not netem, which does not tell its table of delays: it would come back with another distribution, and tell the same.
 """
+
+_NEEDS_QUEUES = ("cake_mq",)
+"""Kinds that only a device with several hardware queues takes: they make a child for each, which is theirs alone."""
+
+_SEVERAL_QUEUES = "queues"
+"""Device with several queues, in the network namespace of a trial."""
 
 
 @dataclass(frozen=True)
@@ -139,12 +148,22 @@ def to_put_back(kept: Kept) -> Kept | None:
     """
     if kept.kind not in WITHOUT_CLASSES:
         return None
-    command = ["unshare", "--net", "--", *command_of("try", "lo", kept)]
+    device = _SEVERAL_QUEUES if kept.kind in _NEEDS_QUEUES else "lo"
+    command = ["unshare", "--net", "--", *command_of("try", device, kept)]
     try:
         tried = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     except OSError:
         return None
     return replace(kept, options=tried.stdout.strip()) if tried.returncode == 0 else None
+
+
+def _add_several_queues() -> None:
+    """Makes a device with two queues; veth, whose module makes no device of its own when it is loaded."""
+    kind = _attribute(_LINK_KIND, b"veth")
+    message = _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0) + _attribute(_LINK_NAME, _SEVERAL_QUEUES.encode() + b"\0")
+    message += _attribute(_TX_QUEUES, struct.pack("=I", 2)) + _attribute(_LINK_INFO, kind)
+    for _ in _asked(_NEWLINK, _REQUEST | _ACK | _CREATE, message):
+        pass
 
 
 def _tried(device: str, kept: Kept) -> Kept | None:
@@ -251,6 +270,8 @@ def main(verb: str, device: str, *words: str) -> int:
         if verb == "put":
             put(device, kept)
             return 0
+        if device == _SEVERAL_QUEUES:
+            _add_several_queues()
         found = _tried(device, kept)
     except OSError as error:
         print(f"Error: {kept.name}: {error.strerror}", file=sys.stderr)

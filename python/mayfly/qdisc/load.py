@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mayfly.discipline_registry import Discipline, parse
+from mayfly.discipline_registry import Discipline, disciplines, parse
 from mayfly.discipline_registry.commands import at_interface
 from mayfly.discipline_registry.shapers import LinkLayer, Shape, link_layer, shaped_words, shapes_itself
 from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words, leaves
@@ -27,6 +27,7 @@ from mayfly.qdisc.interface import (
     is_ifb,
     offloads_on,
     root_of,
+    sending_queues,
 )
 from mayfly.qdisc.journal import Journal, forget, index_of, locked, read_journal
 from mayfly.qdisc.kept import command_of
@@ -43,6 +44,9 @@ BUFFER_PKTS = 300
 
 BUFFER_S = 0.1
 """Of both directions: what the link sends in it, where that is more."""
+
+ONE_LOCK_BPS = 1_000_000_000
+"""Rate from which the one lock of a discipline at the root is worth a word: 83,000 full packets a second."""
 
 _UNREGISTER = ["struct_ops", "unregister", "name", BPF]
 
@@ -265,7 +269,28 @@ def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
             raise
     if root.kept:
         said.append(f"{root.kept.name} was at {device}: unload puts it back")
+    said += _of_several_queues(wanted, sending_queues(device))
     return Done(steps, tuple(said))
+
+
+def _of_several_queues(wanted: Wanted, queues: int) -> list[str]:
+    """Advice where an interface sends from several hardware queues, of which a discipline at the root makes one.
+
+    Examples
+    --------
+    >>> _of_several_queues(Wanted("eth0", "cake", rate="10gbit"), 4)
+    ['eth0 has 4 hardware queues, which share the lock of cake: cake_mq shapes all of them to one rate (Linux 7.0)']
+    >>> _of_several_queues(Wanted("eth0", "cake", rate="100mbit"), 4), _of_several_queues(Wanted("eth0"), 1)
+    ([], [])
+    """
+    rate_bps = wanted.rate_bps() or wanted.rates_bps().get("up")
+    if queues < 2 or (rate_bps is not None and rate_bps < ONE_LOCK_BPS):
+        return []
+    kind = parse(wanted.label).id
+    said = f"{wanted.device} has {queues} hardware queues, which share the lock of {kind}"
+    if kind == "cake" and rate_bps:
+        return [f"{said}: cake_mq shapes all of them to one rate (Linux 7.0)"]
+    return [f"{said}: below mq, each has a discipline of its own"]
 
 
 def unload_steps(device: str) -> Done:
@@ -317,6 +342,7 @@ def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
     discipline, rates = parse(wanted.label), wanted.rates_bps()
     layer = link_layer(wanted.overhead)
     tc = "tc" if dry_run else system.program("tc")
+    _refuse_without_words(discipline)
     module = leaf_of(discipline).module
     if wanted.bpf:
         place = wanted.place(wanted.rate_bps())
@@ -333,6 +359,7 @@ def _planned(wanted: Wanted, built: Path, dry_run: bool) -> Plan:
     ]
     if not dry_run:
         _need_module(module)
+        _need_qdiscs(queues, module)
     before = _load_module(module, dry_run)
     said = {"both ways": shapes, "shaped": shapes or one, "no offloads": not wanted.offloads}
     # Of the link layer too: lfq and cake keep what is not said again.
@@ -530,6 +557,47 @@ def _switched(ethtool: str, device: str, offloads: Sequence[str], way: str) -> l
     return [ethtool, "-K", device, *(word for name in offloads for word in (name, way))]
 
 
+def _refuse_without_words(discipline: Discipline) -> None:
+    """Refuses a discipline of Linux whose options are not known here, such as dualpi2."""
+    row = next((row for row in disciplines() if row["id"] == discipline.id), None)
+    if row is None or discipline.id in leaves() or row["runs_on"]["places"] != ["kernel"]:
+        return
+    qdisc = row["runs_on"]["qdisc"]
+    why = system.why_no_qdisc(qdisc)
+    raise MayflyError(
+        f"{discipline.label}: mayfly qdisc load has no words for its options; "
+        + (why or f"man tc-{qdisc} has them, and tc qdisc add makes one")
+    )
+
+
+def _need_qdiscs(queues: Steps, module: str) -> None:
+    """Refuses where the kernel was built without a queue discipline of these steps; ours have a module."""
+    ours = module.removeprefix("sch_")
+    for step in queues:
+        kind = _kind_made(step)
+        why = system.why_no_qdisc(kind) if kind and kind != ours else ""
+        if why:
+            raise MayflyError(why)
+
+
+def _kind_made(step: Sequence[str]) -> str:
+    """Kind of the queue discipline that a step of tc makes; empty where it makes none.
+
+    Examples
+    --------
+    >>> _kind_made("tc qdisc replace dev eth0 root handle 6d66: cake bandwidth 1250000bps".split())
+    'cake'
+    >>> _kind_made("tc qdisc replace dev eth0 root handle 6d66: stab overhead 18 linklayer ethernet htb".split())
+    'htb'
+    >>> _kind_made("tc class add dev eth0 parent 6d66: classid 6d66:1 htb rate 10mbit".split())
+    ''
+    """
+    if step[1:2] != ["qdisc"] or "handle" not in step:
+        return ""
+    word = step[step.index("handle") + 2]
+    return "htb" if word == "stab" else word
+
+
 def _need_module(module: str) -> None:
     """Refuses where a module is not installed, or a plug-in is not."""
     if not module or system.loaded(module):
@@ -575,8 +643,6 @@ def _key(index: int) -> list[str]:
 
 
 def _default_threshold() -> str:
-    from mayfly.discipline_registry import disciplines
-
     row = next(row for row in disciplines() if row["id"] == "efd")
     return str(next(param["default"] for param in row["params"] if param["name"] == "threshold"))
 

@@ -1,6 +1,7 @@
 """What queueing disciplines say of themselves: `tc -s -j qdisc show`, and the maps of the BPF qdisc."""
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,10 @@ _INTERNAL = ("noqueue", "clsact", "ingress")
 
 _REPEATED = {"fq": {"throttled": "throttled_flows", "throttled_2": "throttled"}}
 """Names for what a kind prints twice under one name, as the kernel's ``struct tc_fq_qd_stats`` has them."""
+
+
+_UNKNOWN = re.compile(r"\[Unknown qdisc, optlen=\d+\]\s*")
+"""Words of tc in its JSON for options of a queue discipline that is newer than itself: ``cake_mq`` for 6.1."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,8 @@ def parse(text: str) -> list[Row]:
     Parameters
     ----------
     text : str
-        JSON of tc. Names are read without the blanks that tc prints around some. Where an object has one name
+        JSON of tc, without the words that stand for options it does not know. Names are read without the blanks that
+        tc prints around some. Where an object has one name
         several times, the second is read as ``name_2``, the third as ``name_3``; those of ``fq`` have the names of the
         kernel, ``throttled_flows`` (flows that wait for their time) and ``throttled`` (how often one had to).
 
@@ -110,7 +116,7 @@ def parse(text: str) -> list[Row]:
     ('root', {'high_pkts': 0, 'pushed_out': 3})
     """
     try:
-        found = json.loads(text or "[]", object_pairs_hook=_named)
+        found = json.loads(_UNKNOWN.sub("", text) or "[]", object_pairs_hook=_named)
     except json.JSONDecodeError as error:
         raise MayflyError(f"tc -j prints no JSON: {error.msg}; iproute2 5.0 or later is needed") from None
     rows = [_row(row) for row in found]

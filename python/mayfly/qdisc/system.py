@@ -1,14 +1,19 @@
 """What this machine has of what is needed, and how to get what it has not."""
 
+import gzip
 import os
 import re
 import shutil
 import stat
 from pathlib import Path
 
+from mayfly.discipline_registry.kernels import ALWAYS, IN_ANOTHER, configured, why_not
 from mayfly.errors import MayflyError
 from mayfly.qdisc.steps import output
 from mayfly.text.quantity import shown
+
+CONFIGURATIONS = ("/proc/config.gz", "/boot/config-{}", "/lib/modules/{}/config")
+"""Where a kernel's configuration may be, by its release."""
 
 SOURCES = "/usr/src"
 """Folder in which packages lay sources of modules down: ``mayfly-*``."""
@@ -154,6 +159,44 @@ def running_kernel() -> str:
 def loaded(module: str) -> bool:
     """Whether the running kernel has a module, ``sch_efd`` for one."""
     return Path("/sys/module", module).exists()
+
+
+def why_no_qdisc(kind: str) -> str:
+    """Why the running kernel has no such queue discipline, as far as it can be seen without making one.
+
+    Parameters
+    ----------
+    kind : str
+        As tc names it.
+
+    Returns
+    -------
+    str
+        Empty where it has one, or where this machine shows neither a configuration nor modules.
+    """
+    release = running_kernel()
+    module = f"sch_{IN_ANOTHER.get(kind, (kind,))[0]}"
+    if kind in ALWAYS or loaded(module):
+        return ""
+    for path in (path.format(release) for path in CONFIGURATIONS):
+        try:
+            content = Path(path).read_bytes()
+        except OSError:
+            continue
+        found = configured((gzip.decompress(content) if path.endswith(".gz") else content).decode(errors="replace"))
+        lacking = why_not(kind, found, release)
+        if lacking:
+            return f"kernel {release} is built without {kind}: {lacking} in {path}"
+        if found.get(module.removeprefix("sch_")) == "y":
+            return ""
+        break
+    else:
+        return ""
+    try:
+        output([program("modprobe"), "--dry-run", module])
+    except MayflyError:
+        return f"module {module} is not installed for kernel {release}"
+    return ""
 
 
 def headers(release: str) -> Path:

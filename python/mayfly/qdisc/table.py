@@ -1,5 +1,6 @@
 """Queueing disciplines of interfaces as a table for the terminal."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +77,8 @@ def qdisc_table(rows: Sequence["Row"], rates_bps: Sequence[float | None] | None 
             rate = rates_bps[number]
             cells.append("" if rate is None else scaled(rate))
         table.add_row(*map(Text, cells))
-    return Group(table, *(Text(line) for row in rows if (line := _more(row))))
+    kinds = Counter((row.device, row.kind) for row in rows)
+    return Group(table, *(Text(line) for row in rows if (line := _more(row, kinds[row.device, row.kind] > 1))))
 
 
 def _hidden(name: str, value: Any) -> bool:
@@ -84,7 +86,11 @@ def _hidden(name: str, value: Any) -> bool:
     return name.startswith("direct_") or isinstance(value, list)
 
 
-def _more(row: "Row") -> str:
-    """What only this discipline counts, and its options; empty for one that just passes on."""
+def _more(row: "Row", alike: bool) -> str:
+    """What only this discipline counts, and its options; empty for one that just passes on.
+
+    With its place where its interface has several `alike`: classes and hardware queues each have one.
+    """
     own = ", ".join(_shown(name, value) for name, value in row.own.items() if not _hidden(name, value))
-    return f"{row.kind}: {own}; {_options(row.options)}" if own else ""
+    name = f"{row.kind} at {row.parent}" if alike else row.kind
+    return f"{name}: {own}; {_options(row.options)}" if own else ""

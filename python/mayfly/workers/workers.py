@@ -33,13 +33,37 @@ def _lost_here() -> str:
     return LOST if most is None else f"{LOST} All workers together have {most / 1e9:.3g} GB: --workers, mayfly --memory"
 
 
-def _lost_there() -> str:
-    """Why a run of a cluster was given up."""
+def _lost_there(lost: str) -> str:
+    """Why a run of a cluster was given up, with what its workers may take where that is known."""
     if limits.memory_bytes is None:
-        return LOST
+        return lost
     asked = limits.asked_bytes
     most = f"{SHARE:.0%} of its memory" if asked is None else f"{asked / 1e9:.3g} GB"
-    return f"{LOST} The workers of a machine together have {most}: fewer of them, mayfly --memory"
+    return f"{lost} The workers of a machine together have {most}: fewer of them, mayfly --memory"
+
+
+def deaths_text(workers: int) -> str:
+    """Why Dask gave a run up: after so many workers, one more than ``distributed.scheduler.allowed-failures``.
+
+    Parameters
+    ----------
+    workers : int
+        How many died while they had it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> deaths_text(4)
+    'the 4 workers that ran it died, one after the other; out of memory?'
+    >>> deaths_text(1)
+    'the worker that ran it died; out of memory?'
+    """
+    if workers == 1:
+        return "the worker that ran it died; out of memory?"
+    return f"the {workers} workers that ran it died, one after the other; out of memory?"
 
 
 def run_job(job: Job, key: str) -> Done:
@@ -349,8 +373,8 @@ class Dask:
         job, key = self._jobs.pop(future.key)
         try:
             found = future.result()
-        except KilledWorker:
-            found = job.lost(key, _lost_there())
+        except KilledWorker as error:
+            found = job.lost(key, _lost_there(deaths_text(error.allowed_failures + 1)))
         except (OSError, ImportError) as error:
             # Of the cluster: no such file there, or another version of Mayfly.
             found = job.lost(key, f"{type(error).__name__}: {error}")
@@ -363,7 +387,8 @@ class Dask:
         self._jobs.clear()
         self._results.clear()
         for job, key in jobs:
-            yield key, job.lost(key, f"no worker of the cluster is left, for {WITHOUT_WORKERS_S} s; {_lost_there()}")
+            lost = f"no worker of the cluster is left, for {WITHOUT_WORKERS_S} s; out of memory?"
+            yield key, job.lost(key, _lost_there(lost))
 
     def close(self) -> None:
         with contextlib.suppress(Exception):

@@ -79,7 +79,7 @@ def read_captures(
     Parameters
     ----------
     paths : path or sequence of paths
-        pcap or pcapng, plain, in gzip or in Zstandard, told apart by content; ``-`` is the standard input. Files that
+        pcap or pcapng, plain, in gzip, Zstandard or LZ4, told apart by content; ``-`` is the standard input. Files that
         follow one another in time are one capture, in whatever order they are named; files of the same time are merged.
     options : ReadOptions, optional
     gives_up : bool
@@ -198,7 +198,8 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     Returns
     -------
     frame, counts
-        As :func:`connections` returns them.
+        As :func:`connections` returns them. Of a file without Mayfly's metadata, which Polars drops when it writes,
+        ``counts`` has ``rewritten`` (True) and the ``packets`` of the rows, all of them ``decoded``.
 
     Raises
     ------
@@ -208,22 +209,45 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     name = os.fspath(path)
     try:
         metadata = read_parquet_metadata(name)
-        if metadata.get("mayfly.table") != CONNECTIONS.name:
-            raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
+        of = metadata.get("mayfly.table")
+        if of not in (None, CONNECTIONS.name):
+            raise MayflyError(f"{name}: a table of {printable(of)}, must be one of connections")
         version = metadata.get("mayfly.schema")
-        if version != str(CONNECTIONS.version):
+        if of is not None and version != str(CONNECTIONS.version):
             raise MayflyError(
                 f"{name}: connection table of schema {version}, must be {CONNECTIONS.version}: read the capture again"
             )
         frame = read_parquet(name)
+        if of is None:
+            _refuse_another(name, frame)
         # What did not fit into memory was written first.
         if "connection_id" in frame.columns and not frame["connection_id"].is_sorted():
             frame = frame.sort("connection_id")
-        counts = json.loads(metadata["mayfly.counts"])
+        counts = _counts_of(frame) if of is None else json.loads(metadata["mayfly.counts"])
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError) as error:
         raise MayflyError(f"{name}: a damaged connection table: {first_line(error)}") from None
     _refuse_damage(name, frame, counts)
     return frame, counts
+
+
+def _refuse_another(name: str, frame: pl.DataFrame) -> None:
+    """Refuses a file without metadata whose columns are not those of the table."""
+    missing = [column for column in ("connection_id", *COLUMNS) if column not in frame.columns]
+    wrong = [column for column, kind in COLUMNS.items() if column not in missing and frame.schema[column] != kind]
+    if len(missing) > len(COLUMNS) // 2:
+        raise MayflyError(f"{name}: not a connection table: write one with mayfly.workload.connections")
+    if missing or wrong:
+        what = f"column {missing[0]} is missing" if missing else f"{wrong[0]} is {frame.schema[wrong[0]]}"
+        raise MayflyError(
+            f"{name}: a connection table without Mayfly's metadata, which Polars drops when it writes, and {what}: "
+            "write all columns, or use mayfly.workload.connections.write_connections"
+        )
+
+
+def _counts_of(frame: pl.DataFrame) -> dict[str, Any]:
+    """What the rows of a table tell of its capture."""
+    packets = sum(int(frame[f"{end}_packets"].sum()) for end in ("opener", "responder"))
+    return {"packets": packets, "decoded": packets, "skipped": {}, "stopped": None, "rewritten": True}
 
 
 def _refuse_damage(name: str, frame: pl.DataFrame, counts: object) -> None:

@@ -396,7 +396,7 @@ FLENT = json.dumps({"metadata": {"BATCH_NAME": None, "DATA_FILENAME": "rrul.flen
         ),
         (b"Date first seen          Duration Proto\n", "text of nfdump: must be written as CSV"),
         (FLENT.encode(), "result of flent, which has no flows"),
-        (b"\x04\x22\x4d\x18\x64\x40", "LZ4: must be decompressed first, by lz4 -d"),
+        (b"\x02\x21\x4c\x18\x64\x40", "LZ4 of the legacy format: must be decompressed first, by lz4 -d"),
         (b"\xfd7zXZ\x00\x00\x04", "xz: must be decompressed first"),
         (b"BZh91AY&SY", "bzip2: must be decompressed first"),
         (b"snoop\0\0\0\0\0\0\x02", "snoop capture: must be converted first, by editcap -F pcap"),

@@ -1,8 +1,9 @@
-//! Bytes of a capture: plain, gzip or Zstandard, told apart by their first bytes.
+//! Bytes of a capture: plain, gzip, Zstandard or LZ4, told apart by their first bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
+use lz4_flex::frame::FrameDecoder as Lz4Decoder;
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -17,6 +18,7 @@ pub(crate) enum Input<R: Read> {
     Plain(BufReader<R>),
     Gzip(Box<BufReader<MultiGzDecoder<BufReader<R>>>>),
     Zstd(Box<ZstdReader<R>>),
+    Lz4(Box<Lz4Reader<R>>),
     /// Decompressed in a thread of its own; the name of the compression.
     Ahead(&'static str, Box<dyn Read + Send>),
 }
@@ -33,6 +35,9 @@ impl<R: Read> Input<R> {
         if is_zstd(start) {
             return Ok(Input::Zstd(Box::new(ZstdReader::over(plain))));
         }
+        if start.starts_with(&LZ4_MAGIC) {
+            return Ok(Input::Lz4(Box::new(Lz4Reader::over(plain))));
+        }
         Ok(Input::Plain(plain))
     }
 
@@ -42,6 +47,7 @@ impl<R: Read> Input<R> {
             Input::Plain(_) => None,
             Input::Gzip(_) => Some("gzip"),
             Input::Zstd(_) => Some("Zstandard"),
+            Input::Lz4(_) => Some("LZ4"),
             Input::Ahead(compression, _) => Some(compression),
         }
     }
@@ -67,6 +73,7 @@ impl<R: Read> Read for Input<R> {
                 outcome => outcome,
             },
             Input::Zstd(input) => Ok(input.read_some(into)),
+            Input::Lz4(input) => Ok(input.read_some(into)),
             Input::Ahead(_, input) => input.read(into),
         }
     }
@@ -76,10 +83,62 @@ fn damaged(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput)
 }
 
+/// Of a frame of LZ4 (lz4_Frame_format.md, version 1.6).
+const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
+
 /// A frame, or a skippable one as the seekable format begins with (RFC 8878, 3.1).
 fn is_zstd(start: &[u8]) -> bool {
     let Some(magic) = start.first_chunk::<4>() else { return false };
-    matches!(u32::from_le_bytes(*magic), 0xfd2f_b528 | 0x184d_2a50..=0x184d_2a5f)
+    u32::from_le_bytes(*magic) == 0xfd2f_b528 || is_skippable(start)
+}
+
+/// A frame to be skipped, of Zstandard and LZ4 alike: after its magic number comes its length.
+fn is_skippable(start: &[u8]) -> bool {
+    start.first_chunk().is_some_and(|magic| matches!(u32::from_le_bytes(*magic), 0x184d_2a50..=0x184d_2a5f))
+}
+
+/// Frames of LZ4 one after the other, as `lz4` and Wireshark write them.
+pub(crate) struct Lz4Reader<R: Read> {
+    decoder: Lz4Decoder<BufReader<R>>,
+    ended: bool,
+}
+
+impl<R: Read> Lz4Reader<R> {
+    fn over(source: BufReader<R>) -> Self {
+        Lz4Reader { decoder: Lz4Decoder::new(source), ended: false }
+    }
+
+    /// Up to `into.len()` bytes; 0 at the end, and for ever behind damage.
+    fn read_some(&mut self, into: &mut [u8]) -> usize {
+        while !self.ended {
+            match self.decoder.read(into) {
+                // A frame ends, or a block of it is empty.
+                Ok(0) => self.ended = into.is_empty() || !self.goes_on().unwrap_or(false),
+                Ok(bytes) => return bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => self.ended = true,
+            }
+        }
+        0
+    }
+
+    /// Whether more follows but frames to be skipped.
+    fn goes_on(&mut self) -> io::Result<bool> {
+        let source = self.decoder.get_mut();
+        loop {
+            let start = source.fill_buf()?;
+            if start.is_empty() || !is_skippable(start) {
+                return Ok(!start.is_empty());
+            }
+            let mut head = [0; 8];
+            source.read_exact(&mut head)?;
+            let [.., a, b, c, d] = head;
+            let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+            if io::copy(&mut source.take(length), &mut io::sink())? < length {
+                return Ok(false);
+            }
+        }
+    }
 }
 
 /// Frames one after the other, as `zstd` and `pzstd` write them.

@@ -471,10 +471,11 @@ impl Interface {
 
 /// What a file is that begins with `start` and is no capture that is read, and how to get one.
 fn describe(start: &[u8], compression: Option<&str>) -> String {
-    const KNOWN: [(&[u8], &str); 15] = [
+    const KNOWN: [(&[u8], &str); 16] = [
         (&[0x1f, 0x8b], "gzip"),
         (&[0x28, 0xb5, 0x2f, 0xfd], "Zstandard data"),
-        (&[0x04, 0x22, 0x4d, 0x18], "LZ4 data (decompress it: lz4 -d)"),
+        (&[0x04, 0x22, 0x4d, 0x18], "LZ4 data"),
+        (&[0x02, 0x21, 0x4c, 0x18], "LZ4 data of the legacy format (decompress it: lz4 -d)"),
         (b"\xfd7zXZ", "xz data (decompress it: xz -d)"),
         (b"BZh", "bzip2 data (decompress it: bzip2 -d)"),
         (b"PK\x03\x04", "a zip archive"),

@@ -16,10 +16,11 @@ MAGIC = (
     b"\x4d\x3c\xb2\xa1",
     b"\x34\xcd\xb2\xa1",
     b"\x0a\x0d\x0d\x0a",
-    # Zstandard: of the formats here only captures may be in it.
+    # Zstandard and LZ4: of the formats here only captures may be in them.
     b"\x28\xb5\x2f\xfd",
+    b"\x04\x22\x4d\x18",
 )
-"""First bytes of pcap (microseconds, nanoseconds, modified, in both byte orders), pcapng and Zstandard."""
+"""First bytes of pcap (microseconds, nanoseconds, modified, in both byte orders), pcapng, Zstandard and LZ4."""
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
@@ -41,7 +42,7 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
 
 PCAP = Format(
     id="pcap",
-    title="packet capture: pcap, pcapng, also in gzip or Zstandard",
+    title="packet capture: pcap, pcapng, also in gzip, Zstandard or LZ4",
     holds="connections; a flow per direction that carried payload",
     suffixes=(),
     sniff=lambda head: head.startswith(MAGIC),

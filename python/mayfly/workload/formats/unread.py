@@ -7,7 +7,7 @@ from mayfly.workload.formats.format import first_words
 _NFCAPD = "binary file of nfcapd: must be written as CSV first, by nfdump -r FILE -o csv"
 
 _MAGIC = (
-    (b"\x04\x22\x4d\x18", "LZ4: must be decompressed first, by lz4 -d"),
+    (b"\x02\x21\x4c\x18", "LZ4 of the legacy format: must be decompressed first, by lz4 -d"),
     (b"\xfd7zXZ", "xz: must be decompressed first, by xz -d"),
     (b"BZh", "bzip2: must be decompressed first, by bzip2 -d"),
     (b"PK\x03\x04", "zip archive: must be unpacked first"),
@@ -44,8 +44,8 @@ def not_read(head: bytes) -> str | None:
 
     Examples
     --------
-    >>> not_read(b"\x04\x22\x4d\x18")
-    'LZ4: must be decompressed first, by lz4 -d'
+    >>> not_read(b"BZh")
+    'bzip2: must be decompressed first, by bzip2 -d'
     >>> not_read(b"start_s,size_bytes\n")
     """
     for magic, what in _MAGIC:
