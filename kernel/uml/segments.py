@@ -420,6 +420,7 @@ class Run:
         self.taps = set_up(self.mtu)
         self.alarm = Alarm()
         self.ticks = Ticks(settings["hz"])
+        self.receive_memory = settings["receive_memory"]
         self.poll = select.epoll()
         for one in (*(tap.fileno() for tap in self.taps), self.alarm.file):
             self.poll.register(one, select.EPOLLIN)
@@ -439,9 +440,10 @@ class Run:
                 os.read(file, 8)
         self.now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-    @staticmethod
-    def sysctl(pattern: dict) -> dict[str, object]:
+    def sysctl(self, pattern: dict) -> dict[str, object]:
         return {
+            # What a host with some GB has: the kernel takes less where the guest's memory is small.
+            "net.ipv4.tcp_rmem": f"4096 131072 {self.receive_memory}",
             "net.ipv4.tcp_no_metrics_save": 1,
             "net.ipv4.tcp_sack": int(pattern["sack"]),
             "net.ipv4.tcp_timestamps": int(pattern["timestamps"]),
@@ -455,7 +457,8 @@ def run(settings: dict) -> dict:
     Parameters
     ----------
     settings : dict
-        ``rate_bps``, ``delay_s`` (one way), ``mtu``, ``hz`` (ticks a second of this kernel); ``patterns``, each with
+        ``rate_bps``, ``delay_s`` (one way), ``mtu``, ``hz`` (ticks a second of this kernel),
+        ``receive_memory`` (``tcp_rmem[2]``, bytes); ``patterns``, each with
         ``id``, ``congestion`` (Linux's name), ``sack``, ``timestamps``, ``ecn``, ``tuned`` (the kernel chooses the
         receiver's buffer), ``segments`` (of payload), ``limit_s``, ``impairments``.
         An impairment has ``direction`` (``data`` or ``ack``), what it does (``do``: ``drop``, ``mark``, ``delay``

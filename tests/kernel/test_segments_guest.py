@@ -15,7 +15,8 @@ from mayfly.errors import MayflyError
 
 pytestmark = pytest.mark.kernel
 
-SAMPLE = Path(__file__).parents[1] / "engines" / "segments.jsonl.gz"
+SAMPLES = Path(__file__).parents[1] / "engines"
+NAMES = {guest.KERNEL: "segments.jsonl.gz", guest.NEWEST: "segments-7.3.jsonl.gz"}
 CLOCK_NS = 10_000
 """Readings of the clock, 256 ns each, between what is due and what happens."""
 
@@ -30,7 +31,7 @@ def kernel():
 
 def test_the_kernel_does_again_what_is_kept_of_it(tmp_path):
     # BBR draws the phase of its cycle.
-    kept = {one.id: one for one in traces.read(SAMPLE) if one.pattern["congestion"] != "bbr"}
+    kept = {one.id: one for one in traces.read(SAMPLES / NAMES[guest.series()]) if one.pattern["congestion"] != "bbr"}
     again = tmp_path / "again.jsonl"
     traces.write(again, [row for row in patterns() if row.id in kept])
     found = list(traces.read(again))

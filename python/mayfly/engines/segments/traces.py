@@ -10,6 +10,7 @@ from typing import Any, TextIO, cast
 from mayfly.engines import guest
 from mayfly.engines.segments.patterns import DELAY_S, MTU, RATE_BPS, Pattern
 from mayfly.errors import MayflyError
+from mayfly.scenario.transport import Tcp
 from mayfly.text.files import complete
 
 PROGRAM = "segments.py"
@@ -124,10 +125,12 @@ def recorded(patterns: Sequence[Pattern]) -> Iterator[dict[str, Any]]:
         No kernel, or the guest failed.
     """
     link = {"rate_bps": RATE_BPS, "delay_s": DELAY_S, "mtu": MTU}
+    memory = Tcp(preset="linux-6.1" if guest.series() == guest.KERNEL else "linux-7.3").receive_memory
     for first in range(0, len(patterns), PER_GUEST):
         some = patterns[first : first + PER_GUEST]
         rows = [pattern.row() for pattern in some]
-        told = guest.run({**link, "hz": HZ, "patterns": rows}, program=PROGRAM, hz=HZ)
+        settings = {**link, "hz": HZ, "receive_memory": memory, "patterns": rows}
+        told = guest.run(settings, program=PROGRAM, hz=HZ)
         for row, seen in zip(rows, told["patterns"], strict=True):
             yield {
                 "pattern": row,
