@@ -8,6 +8,8 @@ from invocation import refused_here
 
 from mayfly import disciplines
 from mayfly.discipline_registry import kernels
+from mayfly.errors import MayflyError
+from mayfly.qdisc import system
 
 RECORDED = Path(__file__).parents[1] / "data" / "kernels"
 OF_LINUX = sorted({row["runs_on"]["qdisc"] for row in disciplines() if "kernel" in row["runs_on"]["places"]})
@@ -35,6 +37,8 @@ def configuration(machine, monkeypatch, tmp_path):
         path = tmp_path / name
         path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
         monkeypatch.setattr("mayfly.qdisc.system.CONFIGURATIONS", (str(tmp_path / "none"), str(path)))
+        (tmp_path / "modules").mkdir(exist_ok=True)
+        monkeypatch.setattr("mayfly.qdisc.system.MODULES", str(tmp_path / "modules"))
         monkeypatch.setattr("mayfly.qdisc.system.running_kernel", lambda: "7.3.4")
         monkeypatch.setattr("mayfly.qdisc.system.loaded", lambda module: False)
         return path
@@ -70,6 +74,31 @@ def test_a_module_that_is_configured_and_not_installed_is_named(machine, configu
     machine.answer("modprobe --dry-run sch_codel", status=1, err="modprobe: FATAL: Module sch_codel not found.\n")
     assert "module sch_codel is not installed for kernel 7.3.4" in refused_here("qdisc", "load", "eth0", "-d", "codel")
     assert machine.calls() == []
+
+
+@pytest.mark.parametrize("lacks", ["modules", "modprobe"])
+def test_a_container_without_the_modules_of_its_host_is_tried(machine, configuration, monkeypatch, tmp_path, lacks):
+    """The host's kernel loads a module when tc asks for it."""
+    from invocation import mayfly_here
+
+    configuration("CONFIG_NET_SCH_CODEL=m\n")
+    if lacks == "modules":
+        (tmp_path / "modules").rmdir()
+    else:
+        missing = MayflyError("modprobe is missing")
+        monkeypatch.setattr("mayfly.qdisc.system.program", lambda name: name if name == "tc" else _raised(missing))
+    assert mayfly_here("qdisc", "load", "eth0", "-d", "codel").status == 0
+    assert any("codel" in call for call in machine.calls())
+
+
+def _raised(error):
+    raise error
+
+
+def test_a_damaged_configuration_is_none(machine, configuration):
+    path = configuration("CONFIG_NET_SCH_CODEL=y\n", "config.gz")
+    path.write_bytes(path.read_bytes()[:20])
+    assert system.why_no_qdisc("codel") == ""
 
 
 def test_a_machine_that_shows_no_configuration_is_tried(machine):

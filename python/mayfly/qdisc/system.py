@@ -5,12 +5,16 @@ import os
 import re
 import shutil
 import stat
+import zlib
 from pathlib import Path
 
 from mayfly.discipline_registry.kernels import ALWAYS, IN_ANOTHER, configured, why_not
 from mayfly.errors import MayflyError
 from mayfly.qdisc.steps import output
 from mayfly.text.quantity import shown
+
+MODULES = "/lib/modules/{}"
+"""Where the modules of a release are."""
 
 CONFIGURATIONS = ("/proc/config.gz", "/boot/config-{}", "/lib/modules/{}/config")
 """Where a kernel's configuration may be, by its release."""
@@ -172,7 +176,8 @@ def why_no_qdisc(kind: str) -> str:
     Returns
     -------
     str
-        Empty where it has one, or where this machine shows neither a configuration nor modules.
+        Empty where it has one, and where this machine cannot tell, so that tc is asked: no configuration of the kernel
+        is there, or its modules are not here, as in a container.
     """
     release = running_kernel()
     module = f"sch_{IN_ANOTHER.get(kind, (kind,))[0]}"
@@ -181,9 +186,10 @@ def why_no_qdisc(kind: str) -> str:
     for path in (path.format(release) for path in CONFIGURATIONS):
         try:
             content = Path(path).read_bytes()
-        except OSError:
+            text = gzip.decompress(content) if path.endswith(".gz") else content
+        except (OSError, EOFError, zlib.error):  # BadGzipFile is an OSError
             continue
-        found = configured((gzip.decompress(content) if path.endswith(".gz") else content).decode(errors="replace"))
+        found = configured(text.decode(errors="replace"))
         lacking = why_not(kind, found, release)
         if lacking:
             return f"kernel {release} is built without {kind}: {lacking} in {path}"
@@ -192,8 +198,15 @@ def why_no_qdisc(kind: str) -> str:
         break
     else:
         return ""
+    # In a container the modules are the host's, whose kernel loads them when tc asks.
+    if not Path(MODULES.format(release)).is_dir():
+        return ""
     try:
-        output([program("modprobe"), "--dry-run", module])
+        modprobe = program("modprobe")
+    except MayflyError:
+        return ""
+    try:
+        output([modprobe, "--dry-run", module])
     except MayflyError:
         return f"module {module} is not installed for kernel {release}"
     return ""
