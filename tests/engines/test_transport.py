@@ -77,16 +77,19 @@ def test_every_field_is_set_or_told_of():
     set_by_us = {
         *("mss", "header", "initial_window", "receiver_window", "min_rto", "congestion", "congestion_of", "ecn"),
         *("hystart", "recovery", "timestamps", "pacing", "syn_retries", "fin", "preset"),
-        *("cached_metrics", "restart_after_idle"),
+        *("cached_metrics", "restart_after_idle", "receive_memory"),
     }
     assert set(Tcp.model_fields) == set_by_us | set(CONSTANT)
 
 
 def test_the_newest_test_kernel_is_that_of_its_preset(monkeypatch):
-    linux = Tcp(preset="linux-7.3")
-    assert "tcp.kernel = linux-7.3 (linux-6.1)" in transport_of(linux).other
-    assert "tcp.linear_syn_timeouts = 4 (0)" in transport_of(linux).other
+    old, new = Tcp(preset="linux-6.1"), Tcp(preset="linux-7.3")
+    assert transport_of(old).other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
+    assert {"tcp.kernel = linux-7.3 (linux-6.1)", "tcp.linear_syn_timeouts = 4 (0)"} < set(transport_of(new).other)
     monkeypatch.setenv("MAYFLY_KERNEL", "newest")
-    assert transport_of(linux).other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
-    assert transport_of(linux).window_bytes == 0
-    assert "tcp.kernel = linux-6.1 (linux-7.3)" in transport_of(Tcp(preset="linux-6.1")).other
+    assert transport_of(new).other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
+    assert "tcp.kernel = linux-6.1 (linux-7.3)" in transport_of(old).other
+    # Both tune their buffers, up to the memory of the preset.
+    assert [transport_of(tcp).window_bytes for tcp in (old, new)] == [0, 0]
+    assert transport_of(new).sysctl["net.ipv4.tcp_rmem"] == "4096 131072 33554432"
+    assert transport_of(old).sysctl["net.ipv4.tcp_rmem"] == "4096 131072 6291456"

@@ -17,6 +17,9 @@ OF_A_SOCKET = ("congestion", "pacing")
 WITH_SACK = ("sack", "linux")
 """Values of ``tcp.recovery`` with a peer that acknowledges selectively."""
 
+FIRST_RECEIVE_MEMORY = 131_072
+"""Memory with which a receive buffer that is tuned begins, bytes."""
+
 LARGEST_UNSCALED_BYTES = 65_535
 
 MOST_SYN_RETRIES = 127
@@ -25,7 +28,6 @@ CONSTANT: dict[str, Any] = {
     "initial_rto": 1.0,
     "max_rto": 120.0,
     "receive_buffer": None,
-    "receive_memory": 6_291_456,
     "gro": 0.0,
     "delayed_ack": 0.04,
     "rto_rule": "linux",
@@ -134,7 +136,7 @@ def transport_of(tcp: Tcp) -> Transport:
     # Two segments for an acknowledgement, or one.
     route += " quickack 1" if tcp.delayed_ack == 0 else ""
     # A socket advertises half of its memory at most.
-    bounded = window_bytes + tcp.mss <= _constant()["receive_memory"] // 2
+    bounded = window_bytes + tcp.mss <= tcp.receive_memory // 2
     sack = "1" if tcp.recovery in WITH_SACK else "0"
     sysctl = {
         # Without it a connection starts from what earlier ones to the same host left behind.
@@ -147,6 +149,8 @@ def transport_of(tcp: Tcp) -> Transport:
         # A window that needs no scale is not rounded by it.
         "net.ipv4.tcp_window_scaling": "0" if window_bytes <= LARGEST_UNSCALED_BYTES else "1",
         "net.ipv4.tcp_ecn": _ecn(tcp),
+        # A guest has too little memory for that of an ordinary host.
+        "net.ipv4.tcp_rmem": f"4096 {min(FIRST_RECEIVE_MEMORY, tcp.receive_memory)} {tcp.receive_memory}",
         "net.ipv4.tcp_syn_retries": str(_syn_retries(tcp)),
         "net.ipv4.tcp_synack_retries": str(_syn_retries(tcp)),
     }
@@ -224,7 +228,7 @@ def _syn_retries(tcp: Tcp) -> int:
 def _other(tcp: Tcp, bounded: bool) -> list[str]:
     """Fields of which the kernel has another value, in the order of the section."""
     kernel = _constant()
-    widest_bytes = kernel["receive_memory"] // 2
+    widest_bytes = tcp.receive_memory // 2
     if tcp.delayed_ack == 0:
         kernel = kernel | {"delayed_ack": 0.0, "quick_acks": None}
     if tcp.recovery in (*WITH_SACK, "linux-without-sack"):
