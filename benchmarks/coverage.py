@@ -111,13 +111,13 @@ def judged(population: str, seed: int, capture: int, resamples: int) -> dict[str
     }
 
 
-def _answer(summary: dict[str, Any], found: list[list[dict[str, float]]], count: int) -> str:
+def _answer(summary: dict[str, Any], hours: list[list[dict[str, float]]], count: int) -> str:
     """Kind of the recommendation after so many hours, and its discipline."""
     rows = summary["disciplines"]
-    values = values_of_hours({row["label"]: own[:count] for row, own in zip(rows, found, strict=True)})
+    values = values_of_hours({row["label"]: own[:count] for row, own in zip(rows, hours, strict=True)})
     asked = summary | {"resampling": {"hours": count}}
-    told = recommendation(asked | {"disciplines": [row | {"resampled": values[row["label"]]} for row in rows]})
-    return "none" if told is None else f"{told['kind']} {told['discipline'] or ''}".strip()
+    found = recommendation(asked | {"disciplines": [row | {"resampled": values[row["label"]]} for row in rows]})
+    return "none" if found is None else f"{found['kind']} {found['discipline'] or ''}".strip()
 
 
 def main() -> None:

@@ -1249,7 +1249,7 @@ class Resampling(TypedDict):
     most: int
     """How many there could be."""
     settled: bool
-    """Whether they ended because more of them would hardly change the choice (docs/recommendation.md)."""
+    """Whether they ended because more of them would hardly change what is recommended (docs/recommendation.md)."""
     sessions: int
     """Sessions they were drawn from."""
     hosts: int
@@ -1257,7 +1257,7 @@ class Resampling(TypedDict):
     gap_s: float
     """Least time between two sessions of a user, seconds."""
     why_none: str | None
-    """Why there are none, or fewer than asked for; null else."""
+    """Why there are none, or why time or memory ended them; null else."""
 
 
 class Capture(TypedDict):

@@ -71,7 +71,8 @@ def test_hours_end_when_more_would_not_change_the_choice(office):
     resampling = office.summary["resampling"]
     assert resampling["settled"] and resampling["hours"] in (6, 8, 10, 12, 14)
     assert any(
-        "More would hardly change the choice; `--replications 16` draws 16" in text for text in legend(office.summary)
+        "More would hardly change what is recommended; `--replications 16` draws 16" in text
+        for text in legend(office.summary)
     )
     fixed = {"replications": 16}
     whole = mayfly.whatif(OFFICE, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=FEW, overrides=fixed).summary

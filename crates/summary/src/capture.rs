@@ -46,7 +46,7 @@ pub struct Resampling {
     pub hours: u64,
     /// How many there could be.
     pub most: u64,
-    /// Whether they ended because more of them would hardly change the choice ([](recommendation.md#settled)).
+    /// Whether they ended because more of them would hardly change what is recommended ([](recommendation.md#settled)).
     pub settled: bool,
     /// Sessions they were drawn from.
     pub sessions: u64,
@@ -54,7 +54,7 @@ pub struct Resampling {
     pub hosts: u64,
     /// Least time between two sessions of a user, seconds.
     pub gap_s: f64,
-    /// Why there are none, or fewer than asked for; null else.
+    /// Why there are none, or why time or memory ended them; null else.
     pub why_none: Option<String>,
 }
 

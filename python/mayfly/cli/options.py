@@ -45,7 +45,7 @@ Replications = Annotated[
         "--replications",
         "-n",
         metavar="N",
-        help="Runs with seeds SEED, SEED+1, ..., or hours resampled from a capture; from 1",
+        help="Runs with seeds SEED, SEED+1, ..., from 1; of a capture resampled hours, 6 to 16 when absent",
     ),
 ]
 Overrides = Annotated[

@@ -401,7 +401,7 @@ class Rows:
     def add(self, own: list[RunResult]) -> None:
         """Makes the row of a discipline of all its runs; from any thread.
 
-        Where runs stop with their last flow, the longest tells when all end: :meth:`all` makes all rows then.
+        Where runs stop with their last flow, the longest decides when all end: :meth:`all` makes all rows then.
         """
         if self._scenario.stop_when_idle:
             return

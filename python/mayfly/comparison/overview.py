@@ -165,7 +165,9 @@ def _settled(resampling: Resampling) -> str:
     if not resampling["settled"]:
         return ""
     most = resampling["most"]
-    return f" More would hardly change the choice; `--replications {most}` draws {most}, for steadier intervals."
+    return (
+        f" More would hardly change what is recommended; `--replications {most}` draws {most}, for steadier intervals."
+    )
 
 
 def overview_table(summary: Summary, wide: bool = True, means: bool = True) -> Table:

@@ -148,7 +148,10 @@ def whatif(
     result.summary["links"] = links
     if not add_hours(result, scenario, chosen, flows, plan, rest, stopping):
         hours = result.summary["resampling"]["hours"]
-        unsaid.append(stopping.sentence(f"{hours} of {plan.count} resampled hours", "resamples all"))
+        of = f"{plan.count}" if plan.fixed else f"at most {plan.count}"
+        unsaid.append(
+            stopping.sentence(f"{hours} of {of} resampled hours", "resamples all" if plan.fixed else "resamples more")
+        )
     result.summary["capture"] = {
         "path": str(capture),
         "span_s": span_s,

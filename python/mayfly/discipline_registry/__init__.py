@@ -92,14 +92,18 @@ def where_text(row: "DisciplineRow") -> str:
     >>> where_text(next(row for row in disciplines() if row["id"] == "pefd"))
     "with Mayfly's kernel module: efd count packets"
     >>> where_text(next(row for row in disciplines() if row["id"] == "dualpi2"))
-    "in Linux where the kernel is built with it, and none of Debian's is, since 6.17: dualpi2"
+    'in Linux since 6.17, where the kernel is built with it (none of Debian is): dualpi2'
     """
     at = row["runs_on"]
     text = " or ".join(PLACES[place] for place in at["places"])
-    if "kernel" in at["places"] and has_none(at["qdisc"]):
-        text = "in Linux where the kernel is built with it, and none of Debian's is"
     name = " ".join(filter(None, (at["qdisc"], at["options"])))
     since = f", since {at['since']}" if at["since"] else ""
+    if "kernel" in at["places"] and has_none(at["qdisc"]):
+        release = f" since {at['since']}" if at["since"] else ""
+        text = text.replace(
+            PLACES["kernel"], f"in Linux{release}, where the kernel is built with it (none of Debian is)"
+        )
+        since = ""
     return f"{text}{since}: {name}" if name else text
 
 

@@ -1,4 +1,4 @@
-//! Bytes of a capture: plain, gzip, Zstandard or LZ4, told apart by their first bytes.
+//! Bytes of a capture: plain, gzip, Zstandard or LZ4, by its first bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -389,7 +389,7 @@ impl Buffer {
     }
 
     /// The application reads all before `next`, segment by segment, while data up to `beyond` has come: whether the window
-    /// could be told to be twice as wide.
+    /// could be twice as wide.
     pub(super) fn read(&mut self, next: u32, beyond: u32, now: Time) -> bool {
         if next <= self.read {
             return false;
