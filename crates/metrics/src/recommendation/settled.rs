@@ -240,7 +240,7 @@ mod tests {
                 .map(|_| own.iter().map(|&(id, value)| (id.to_owned(), value * libm::exp2(by()))).collect())
                 .collect()
         };
-        rows.iter().map(|row| of_row(row)).collect()
+        rows.iter().map(&mut of_row).collect()
     }
 
     fn cut(hours: &[Vec<Hour>], count: usize) -> Vec<Vec<Hour>> {
@@ -297,12 +297,15 @@ mod tests {
         let figures = Figures::of(&rows, &never, 6);
         let mut asked = rows.to_vec();
         figures.put(&mut asked, &figures.future(10, &mut Stream::named(1, "futures")));
-        let lengths = |id: &str| asked.iter().map(|row| row.resampled.as_ref().unwrap()[id].len()).collect::<Vec<_>>();
+        let lengths = |id: &str| {
+            asked.iter().map(|row| row.resampled.as_ref().expect("they are put")[id].len()).collect::<Vec<_>>()
+        };
         assert_eq!(lengths("short_p95"), [16, 16]);
         let known = lengths("long_p50");
         assert!(known[0] == known[1] && (5..16).contains(&known[0]), "{known:?}");
-        let infinite =
-            |row: usize| asked[row].resampled.as_ref().unwrap()["long_p95"].iter().filter(|one| one.is_none()).count();
+        let infinite = |row: usize| {
+            asked[row].resampled.as_ref().expect("they are put")["long_p95"].iter().filter(|one| one.is_none()).count()
+        };
         assert!(infinite(0) > 1 && infinite(1) == 0, "{} {}", infinite(0), infinite(1));
     }
 

@@ -63,7 +63,7 @@ const LOW_RTT_US: u64 = 1000;
 fn window_of(kernel: Kernel, share: u32, space: i64) -> i64 {
     match kernel {
         Kernel::V6_1 => space - (space >> 1),
-        Kernel::V7_3 => space * i64::from(share) >> SHARE_BITS,
+        Kernel::V7_3 => (space * i64::from(share)) >> SHARE_BITS,
     }
 }
 
