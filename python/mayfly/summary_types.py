@@ -892,7 +892,7 @@ class FilmGroup(TypedDict):
     switches: float | None
     """Changes of the rate."""
     startup_s: float | None
-    """From the request to the first picture, seconds."""
+    """From the request to the first image, seconds."""
     stalls: float | None
     """How often a film stood still."""
     stalled_s: float | None

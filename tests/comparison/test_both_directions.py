@@ -159,6 +159,7 @@ def test_a_cell_and_several_links_have_no_two_queues_to_tell():
     assert summary["links"] is None and summary["disciplines"][0]["links"] is None
     assert compare(load_scenario("wired", {"duration": "2s"}), "fifo", flows).summary["transport"] == {
         "preset": "qualnet-4.5-like",
+        "kernel": None,
         "other": None,
     }
 
@@ -172,7 +173,8 @@ def test_rates_and_buffers_of_whatif(tmp_path):
     assert (ways["down"]["buffer"], ways["up"]["buffer"]) == ([250_000, "bytes"], [25_000, "bytes"])
     one = mayfly.whatif(capture, "40M/8M", "20ms", **given).summary["links"]
     assert (one["down"]["buffer"], one["up"]["buffer"]) == ([100_000, "bytes"], [20_000, "bytes"])
-    assert summary["transport"]["preset"] == "linux" and summary["transport"]["other"] is None
+    assert (summary["transport"]["preset"], summary["transport"]["kernel"]) == ("linux", "linux-6.1")
+    assert summary["transport"]["other"] is None
     for rate, buffer, message in (
         ("10mbit/5mbit/1mbit", 300, "two for down and up"),
         ("10MB/s", 300, "write 80mbit"),

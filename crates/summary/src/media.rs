@@ -54,7 +54,7 @@ pub struct FilmGroup {
     pub rate_mbps: Option<f64>,
     /// Changes of the rate.
     pub switches: Option<f64>,
-    /// From the request to the first picture, seconds.
+    /// From the request to the first image, seconds.
     pub startup_s: Option<f64>,
     /// How often a film stood still.
     pub stalls: Option<f64>,

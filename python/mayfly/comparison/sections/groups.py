@@ -47,8 +47,8 @@ def times(ratio: float | None, attacker: bool | None = True) -> Cell:
 
     Examples
     --------
-    >>> times(2.213), times(0.91, attacker=False)
-    (Cell(text='2.21', good=False), Cell(text='0.91', good=True))
+    >>> times(2.213).text, times(0.91, attacker=False).good
+    ('2.21', True)
     """
     if ratio is None:
         return Cell(MISSING)
