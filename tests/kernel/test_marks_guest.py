@@ -26,7 +26,8 @@ OF_ANY_TC = {
     "fq_codel with ce_threshold": ("fq_codel ecn ce_threshold 1ms", [ECT0, ECT0]),
     "fq with ce_threshold": ("fq limit 60 ce_threshold 1ms", [ECT0]),
     "pie": ("pie ecn", [ECT0]),
-    "fq_pie": ("fq_pie ecn", [ECT0, ECT0]),
+    # It marks in place of drops up to this probability, 10 % by default, over which chance may take it at once.
+    "fq_pie": ("fq_pie ecn ecn_prob 99", [ECT0, ECT0]),
     "cake": ("cake bandwidth 9mbit diffserv4", [ECT0, ECT0]),
     # These count when a packet arrives: none is dropped for a full queue here.
     "red": ("red limit 4000000 min 15000 max 45000 avpkt 1000 burst 20 probability 0.1 bandwidth 10mbit ecn", [ECT0]),
