@@ -1,6 +1,7 @@
 """Every ``summary.json`` is of the type that crate ``summary`` declares: no key that is not declared, none missing."""
 
 import json
+import re
 
 import pytest
 from json_schema import faults
@@ -32,6 +33,10 @@ def test_the_stored_summaries_have_every_object_of_the_schema():
         faults(summary, definition(summary), Watched(SUMMARY, seen))
     # Of the kernel next to the simulator alone.
     assert {name for name in SUMMARY if "properties" in SUMMARY[name]} - seen == {"EngineRatios"}
+
+
+def test_the_stored_summaries_name_no_folder_of_a_machine():
+    assert re.findall(r'"(/[^"]*)"', FILE.read_text(encoding="utf-8")) == []
 
 
 class Watched(dict):

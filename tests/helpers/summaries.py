@@ -73,11 +73,13 @@ if __name__ == "__main__":
     for one in STORED:
         with tempfile.TemporaryDirectory() as place:
             found[one], _ = document(one, Path(place) / "out")
-        # No name of a machine's folders.
+        # Names alone: the folder is gone.
         found[one]["files"] = {key: Path(path).name for key, path in found[one].get("files", {}).items()}
         # Of the model's curve a few points will do.
         for model in found[one].get("models", {}).values():
             model["curve"] = {key: values[:3] for key, values in model["curve"].items()}
         found[one]["scenario"] = {"name": found[one]["scenario"].get("name")}
     lines = (f"{json.dumps(name)}: {json.dumps(own)}" for name, own in found.items())
-    FILE.write_text("{" + ",\n".join(lines) + "}\n", encoding="utf-8")
+    # No name of a machine's folders.
+    text = "{" + ",\n".join(lines) + "}\n"
+    FILE.write_text(text.replace(f"{ROOT}/", ""), encoding="utf-8")

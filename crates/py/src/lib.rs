@@ -60,6 +60,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(recommendation::recommendation, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::chosen, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::criteria, module)?)?;
+    module.add_function(wrap_pyfunction!(recommendation::is_a_look, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::settled, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::hour_ci95, module)?)?;
     module.add_function(wrap_pyfunction!(recommendation::range_factor, module)?)?;

@@ -40,17 +40,19 @@ pub fn criteria(rows: &str) -> PyResult<Vec<Vec<(&'static str, f64)>>> {
     Ok(rows.iter().map(::metrics::criteria).collect())
 }
 
-/// Whether more resampled hours than `hours`, values of the criteria by row and hour, would change the choice of the rule;
-/// `None` where they are not looked at, as they are too few or are `most`, and where nothing is chosen.
+/// Whether so many resampled hours are looked at, of `most` at most: [`metrics::is_a_look`].
+#[pyfunction]
+pub fn is_a_look(hours: usize, most: usize) -> bool {
+    ::metrics::is_a_look(hours, most)
+}
+
+/// Whether more resampled hours than `hours`, values of the criteria by row and hour, would leave what is recommended as it
+/// is: [`metrics::settled`]. `None` where nothing is chosen.
 ///
 /// # Errors
 /// `ValueError` with one line for rows that are none of a summary.
 #[pyfunction]
 pub fn settled(rows: &str, hours: Vec<Vec<Hour>>, most: usize, seed: u64) -> PyResult<Option<bool>> {
-    let ran = hours.iter().map(Vec::len).min().unwrap_or(0);
-    if !::metrics::is_a_look(ran, most) {
-        return Ok(None);
-    }
     let rows: Vec<Row> = ::settings::read(rows).map_err(refused)?;
     Ok(::metrics::settled(&rows, &hours, most, seed))
 }

@@ -97,10 +97,10 @@ def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
 def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: Measure) -> dict[str, float]:
     """The measure by label."""
     runs = observe_many(scenario, pair, flows)
-    begin_s = min(run.begin_s for run in runs)
+    begin_s = min(run.span_s[0] for run in runs)
     rows: list[DisciplineRowPart] = []
     for run in runs:
-        felt = _native.users_of_runs([run.observed], run.idle_rtt_s, (begin_s, run.end_s), None, None, None)
+        felt = _native.users_of_runs([run.observed], run.idle_rtt_s, (begin_s, run.span_s[1]), None, None, None)
         rows.append({"label": run.discipline.label, "users": json.loads(felt)})
     return _values(cast("list[DisciplineRow]", rows), measure)
 

@@ -175,7 +175,7 @@ def is_settled(rows: Sequence[Row], hours: Sequence[Sequence[Mapping[str, float]
     Returns
     -------
     bool
-        False where there is nothing to choose, and after a number of hours at which nobody looks.
+        False where there is nothing to choose.
     """
     return _native.settled(json.dumps([_asked(row) for row in rows]), hours, most, seed) is True
 

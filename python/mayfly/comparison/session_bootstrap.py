@@ -16,7 +16,7 @@ from mayfly.metrics.resampling import hour_ci95, with_intervals
 from mayfly.metrics.users import LONG_BYTES, Rule, least_long_bytes, listed_sizes
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.network.registry import network_of
-from mayfly.simulate.resampled import OWN_HOSTS, ResampledHours, UsersRun
+from mayfly.simulate.resampled import OWN_HOSTS, HourRun, ResampledHours
 from mayfly.simulate.run import Progress
 from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, session_of, users_of
 
@@ -129,7 +129,7 @@ def add_hours(
 
     Notes
     -----
-    Where the user gave no number, hours are added in pairs until no more of them would change the choice of the rule
+    Where the user gave no number, hours are added in pairs until more of them would hardly change what is recommended
     (``crates/metrics/src/recommendation/settled.rs``).
     """
     count, done = plan.count, 0
@@ -169,7 +169,7 @@ def add_hours(
         for hour, values in zip(rows, criteria_values(rows), strict=True):
             found[hour["label"]].append(hour)
             criteria[hour["label"]].append(values)
-        if not plan.fixed:
+        if not plan.fixed and _native.is_a_look(done - empty, count):
             settled = is_settled(own, list(criteria.values()), count, scenario.seed)
             if settled:
                 break
@@ -186,12 +186,12 @@ def add_hours(
     return settled or done == count
 
 
-def hour_row(run: UsersRun, rule: Rule) -> dict[str, Any]:
+def hour_row(run: HourRun, rule: Rule) -> dict[str, Any]:
     """The part of a row of the summary that the intervals and the recommendation read.
 
     Parameters
     ----------
-    run : UsersRun
+    run : HourRun
         Of an hour under one discipline.
     rule : Rule
         What the capture decides for its hours.

@@ -20,7 +20,7 @@ from mayfly.simulate import columns, probes, transports
 from mayfly.simulate.network.protocol import Ends
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
-from mayfly.simulate.run import Progress, in_threads
+from mayfly.simulate.run import Progress, UsersRun, in_threads
 from mayfly.simulate.settings import native_settings
 from mayfly.simulate.traces import CALL
 from mayfly.workload.closed_loop import LASTED
@@ -31,31 +31,19 @@ OWN_HOSTS = "the network names its hosts, and an hour has users that the capture
 
 
 @dataclass(frozen=True)
-class UsersRun:
-    """What the figures of users take of a run.
+class HourRun(UsersRun):
+    """The same of a resampled hour, with what else its row has.
 
     Parameters
     ----------
-    discipline : Discipline
-        What ran.
-    observed : Observed
-        Of the native module.
-    idle_rtt_s : float or None
-        Round-trip time of a ping on the idle link, s.
     counts : dict
         ``flows_completed``, ``flows_unfinished``, ``flows_endless``, as in a row of the summary.
     class_means_s : tuple of two float or None
         Mean response times of the short and of the long flows, s.
-    span_s : tuple of two float
-        End of the warm-up and of the run, s.
     """
 
-    discipline: Discipline
-    observed: "_native.Observed"
-    idle_rtt_s: float | None
     counts: dict[str, int]
     class_means_s: tuple[float | None, float | None]
-    span_s: tuple[float, float]
 
 
 class ResampledHours:
@@ -111,7 +99,7 @@ class ResampledHours:
 
     def run(
         self, number: int, progress: Progress | None = None, stop: Callable[[], object] | None = None
-    ) -> list[UsersRun] | None:
+    ) -> list[HourRun] | None:
         """Runs an hour under every discipline.
 
         Parameters
@@ -123,7 +111,7 @@ class ResampledHours:
 
         Returns
         -------
-        list of UsersRun, or None
+        list of HourRun, or None
             By discipline; those that ended, where ``stop`` stopped the others. None where nothing of the hour starts
             before the end of the run.
 
@@ -141,13 +129,13 @@ class ResampledHours:
             return None
         first = "up" if hour.first_up else "down"
 
-        def job(index: int, control: _native.Control) -> UsersRun:
+        def job(index: int, control: _native.Control) -> HourRun:
             try:
                 observed, counts, means_s, span_s = hour.observe(self._runs[index], self._names[first], control)
                 idle_rtt_s = self._idle(index, first)
             except ValueError as error:
                 raise MayflyError(str(error)) from None
-            return UsersRun(self._disciplines[index], observed, idle_rtt_s, json.loads(counts), means_s, span_s)
+            return HourRun(self._disciplines[index], observed, idle_rtt_s, span_s, json.loads(counts), means_s)
 
         return in_threads(job, len(self._disciplines), scenario.duration, progress, stop=stop)
 

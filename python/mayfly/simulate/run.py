@@ -413,7 +413,7 @@ def _derived(counters: dict[str, Any], records: pl.DataFrame, settings: dict[str
 
 @dataclass(frozen=True)
 class UsersRun:
-    """What the figures of users take of one discipline on one flow list.
+    """What the figures of users take of a run.
 
     Parameters
     ----------
@@ -423,15 +423,14 @@ class UsersRun:
         For :func:`mayfly._native.users_of_runs`.
     idle_rtt_s : float or None
         Round-trip time of a ping on the idle link, s; None without one.
-    begin_s, end_s : float
+    span_s : tuple of two float
         End of the warm-up and of the run, s.
     """
 
     discipline: Discipline
     observed: "_native.Observed"
     idle_rtt_s: float | None
-    begin_s: float
-    end_s: float
+    span_s: tuple[float, float]
 
 
 def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: pl.DataFrame) -> list[UsersRun]:
@@ -467,7 +466,7 @@ def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: p
             raise MayflyError(str(error)) from None
         totals = pl.DataFrame(result["counters"]).row(0, named=True)
         span_s = (totals["begin_ns"] * 1e-9, totals["end_ns"] * 1e-9)
-        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, *span_s)
+        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, span_s)
 
     return in_threads(job, len(disciplines), scenario.duration)
 

@@ -1,12 +1,12 @@
 //! Receiving end as Linux has it: quick and delayed acknowledgements, selective ones that are held together, data received
 //! twice told (RFC 2883), and its part of set-up and tear-down.
 //!
-//! The first acknowledgements are quick, one per segment; then two segments are acknowledged together, or one after 40 ms.
-//! A segment with PSH, or a short one, is acknowledged when it is read, since it is likely to end what its sender had to
-//! say; and each segment that widens the window (`buffer.rs`) is acknowledged at once. While data waits for a hole to be
-//! filled three acknowledgements leave at once, and then one for all that comes within a share of the round-trip time
-//! (a twentieth in Linux 6.1, a third in 7.3), at most a millisecond. Source: Linux, tcp_input.c (`__tcp_ack_snd_check`, `tcp_event_data_recv`), tcp.c
-//! (`tcp_cleanup_rbuf`) and tcp_timer.c.
+//! The first acknowledgements are quick, one per segment; then two segments are acknowledged together, or one after 40
+//! ms. A segment with PSH, or a short one, is acknowledged when it is read, since it is likely to end what its sender
+//! had to say; and each segment that widens the window (`buffer.rs`) is acknowledged at once. While data waits for a
+//! hole to be filled three acknowledgements leave at once, and then one for all that comes within a share of the
+//! round-trip time (a twentieth in Linux 6.1, a third in 7.3), at most a millisecond. Source: Linux, tcp_input.c
+//! (`__tcp_ack_snd_check`, `tcp_event_data_recv`), tcp.c (`tcp_cleanup_rbuf`) and tcp_timer.c.
 //!
 //! With `tcp.gro` segments that arrive within that time are handed on as one, as by generic receive offload (`gro.rs`). The
 //! application reads at once.
