@@ -136,6 +136,11 @@ impl Kernel {
             Kernel::V7_3 => 4 << 20,
         }
     }
+
+    /// Whether a buffer that is shorter than what may leave takes segments of the next one (`tcp_grow_skb`, since Linux 6.10).
+    pub(crate) fn grows_buffers(self) -> bool {
+        self == Kernel::V7_3
+    }
 }
 
 /// What ends slow start before the queue overflows.

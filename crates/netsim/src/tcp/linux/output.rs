@@ -36,7 +36,7 @@ impl Sender {
                 if quota == 0 || !self.is_in_receiver_window(self.nxt, shape, tcp) {
                     break;
                 }
-                let left = self.left_of_write(last);
+                let left = self.left_of_write(quota.min(most), last, tcp);
                 if left > 1 && self.may_defer(left, most, &mut limited, tcp, net) {
                     break;
                 }
@@ -68,8 +68,13 @@ impl Sender {
         self.cwnd.saturating_sub(self.in_flight()).min((self.cwnd >> 1).max(1))
     }
 
-    /// Segments from the next one on, up to `last`, that lie in one piece of memory, of those that the program's data is cut into.
-    fn left_of_write(&mut self, last: u32) -> u32 {
+    /// Segments from the next one on, up to `last`, that lie in one piece of memory, of those that the program's data is cut
+    /// into; newer kernels make the piece one of `wanted` segments.
+    fn left_of_write(&mut self, wanted: u32, last: u32, tcp: &Tcp) -> u32 {
+        let left = self.writes.end_of(self.nxt) + 1 - self.nxt;
+        if left < wanted && tcp.kernel.grows_buffers() {
+            self.writes.grow(wanted - left);
+        }
         self.writes.end_of(self.nxt).min(last) + 1 - self.nxt
     }
 
@@ -330,7 +335,8 @@ impl Sender {
             if self.nxt <= shape.last && self.is_in_receiver_window(self.nxt, shape, tcp) {
                 if !self.must_wait(shape, tcp, net) {
                     let before = self.packets_out;
-                    let count = self.quota().max(1).min(self.together()).min(self.left_of_write(shape.last));
+                    let most = self.quota().max(1).min(self.together());
+                    let count = most.min(self.left_of_write(most, shape.last, tcp));
                     if !self.is_throttled(count, false, tcp, shape, net) {
                         self.send_together(count, shape, tcp, net);
                         self.note_sent(before, false, false, shape, tcp, net);

@@ -3,7 +3,8 @@
 //! Principle: data that is written at once is cut into buffers as large as may leave together, half of the receiver's window
 //! or 64 kB. The first is sent from while it is filled, and what is left of it is filled again. PSH tells the receiver that
 //! nothing follows for now: it stands on the last segment of a write, and where more than half of the widest window has been
-//! written since it last stood. Source: Linux 6.1, net/ipv4/tcp.c (`tcp_sendmsg_locked`, `forced_push`).
+//! written since it last stood. Source: Linux 6.1, net/ipv4/tcp.c (`tcp_sendmsg_locked`, `forced_push`). Newer kernels fill
+//! a buffer that is shorter than what may leave from the next one (Linux 7.3, net/ipv4/tcp_output.c, `tcp_grow_skb`).
 //!
 //! The application writes all it has at once: a send buffer that is full does not hold it back.
 
@@ -19,7 +20,9 @@ pub(super) struct Writes {
     to: u32,
     /// Segments of a full buffer.
     goal: u32,
-    /// Last number of the buffer that is sent from, and whether it has PSH.
+    /// Last number of the buffer that is sent from, as it was cut and with what it has taken of the next, and whether it
+    /// has PSH.
+    cut: u32,
     end: u32,
     pushes: bool,
     /// Segments written after which PSH is due, and the number up to which it was.
@@ -29,7 +32,7 @@ pub(super) struct Writes {
 
 impl Writes {
     pub(super) fn none() -> Writes {
-        Writes { to: 0, goal: 1, end: 0, pushes: true, due_after: 0, pushed: 0 }
+        Writes { to: 0, goal: 1, cut: 0, end: 0, pushes: true, due_after: 0, pushed: 0 }
     }
 
     /// Last number written.
@@ -62,21 +65,39 @@ impl Writes {
             }
             written = (written + quantum.max(1)).min(filled);
         }
-        self.end = first - 1 + filled;
+        self.cut = first - 1 + filled;
         self.close();
     }
 
     /// Last number of the buffer that holds `seq`, the next to leave.
     pub(super) fn end_of(&mut self, seq: u32) -> u32 {
-        while seq > self.end && self.end < self.to {
-            self.end += self.goal;
-            self.pushes = self.end - self.pushed > self.due_after;
-            if self.pushes {
-                self.pushed = self.end;
-            }
+        while seq > self.end && self.cut < self.to {
+            self.pushes = self.cut_next();
             self.close();
         }
         if seq > self.end { seq } else { self.end }
+    }
+
+    /// The buffer that is sent from takes `more` segments of the next one, or all that it has.
+    pub(super) fn grow(&mut self, more: u32) {
+        if self.cut >= self.to {
+            return;
+        }
+        self.end += more;
+        if self.end >= (self.cut + self.goal).min(self.to) {
+            self.pushes |= self.cut_next();
+            self.close();
+        }
+    }
+
+    /// The next buffer is cut: whether it has PSH.
+    fn cut_next(&mut self) -> bool {
+        self.cut += self.goal;
+        let pushes = self.cut - self.pushed > self.due_after;
+        if pushes {
+            self.pushed = self.cut;
+        }
+        pushes
     }
 
     /// Whether `seq` is the last of its buffer, and has PSH.
@@ -90,9 +111,10 @@ impl Writes {
     }
 
     fn close(&mut self) {
-        if self.end >= self.to {
-            (self.end, self.pushes) = (self.to, true);
+        if self.cut >= self.to {
+            (self.cut, self.pushes) = (self.to, true);
         }
+        self.end = self.cut;
     }
 }
 
@@ -116,6 +138,23 @@ mod tests {
             ends,
             [(32, true, false), (54, true, false), (76, false, false), (98, true, false), (100, true, true)]
         );
+    }
+
+    #[test]
+    fn a_short_buffer_takes_of_the_next_and_keeps_its_push() {
+        let mut writes = Writes::none();
+        writes.write(1, 100, 10, 2, 65_160, 1448);
+        assert_eq!(writes.end_of(54), 54);
+        writes.grow(1);
+        assert_eq!((writes.end_of(54), writes.pushes(54), writes.pushes(55)), (55, false, true));
+        // The next one ends where it did.
+        assert_eq!((writes.end_of(56), writes.pushes(76), writes.is_last()), (76, false, false));
+        // The last one has two segments: all of it is taken.
+        assert_eq!(writes.end_of(98), 98);
+        writes.grow(7);
+        assert_eq!((writes.end_of(98), writes.pushes(98), writes.pushes(100), writes.is_last()), (100, false, true, true));
+        writes.grow(1);
+        assert_eq!(writes.end_of(100), 100);
     }
 
     #[test]
