@@ -272,13 +272,17 @@ impl Buffer {
         self.allocated <= self.size
     }
 
-    /// Data above a gap is kept; as [`Buffer::on_data`], where the sender is told of it `selectively`.
-    pub(super) fn on_data_above(&mut self, payload: u32, segments: u32, selectively: bool) -> bool {
+    /// Data above a gap is stored, which ends `above` segments behind what is expected; as [`Buffer::on_data`], where the
+    /// sender hears of it `selectively`. Since Linux 6.18 a buffer that is tuned makes room for it (`tcp_data_queue_ofo`).
+    pub(super) fn on_data_above(&mut self, payload: u32, segments: u32, selectively: bool, above: u32) -> bool {
         if self.kernel == Kernel::V7_3 {
             self.measure(payload, segments);
         }
         let opens = selectively && self.grow(payload, segments);
         self.allocated += segments * self.segment;
+        if self.kernel == Kernel::V7_3 && self.kind == ReceiveBuffer::Tuned {
+            self.widen(self.size_by_share(self.space, above * self.mss));
+        }
         opens
     }
 
@@ -431,14 +435,19 @@ impl Buffer {
                     Kernel::V6_1 => self.size_for(copied),
                     Kernel::V7_3 => self.size_by_share(copied, beyond.saturating_sub(next) * self.mss),
                 };
-                if size > self.size {
-                    self.size = size;
-                    self.clamp = self.window_of(size.into()) as u32;
-                }
+                self.widen(size);
             }
             self.space = copied;
         }
         (self.read_before, self.since_us) = (self.read, us(now));
+    }
+
+    /// The buffer takes `size` bytes, where that is more than it has.
+    fn widen(&mut self, size: u32) {
+        if size > self.size {
+            self.size = size;
+            self.clamp = self.window_of(size.into()) as u32;
+        }
     }
 
     /// Twice what was read in a round trip, for losses, and as much more as that grew, for slow start.
@@ -532,14 +541,14 @@ mod tests {
         let mut buffer = begun(&settings(ReceiveBuffer::Tuned, 6_291_456));
         take(&mut buffer, 1, Time::from_millis(61));
         for _ in 0..18 {
-            assert!(!buffer.on_data_above(MSS, 1, true));
+            assert!(!buffer.on_data_above(MSS, 1, true, 1));
         }
         let mut quick = 5;
         assert_eq!((buffer.tell(2, &mut quick), quick), (64_128, 5), "what was told is not taken back");
         buffer.on_data(MSS, 1, 21, Time::from_millis(62));
         assert_eq!((buffer.tell(21, &mut quick), quick), ((131_072 - 19 * 2304) / 2, 5));
         for _ in 0..20 {
-            buffer.on_data_above(MSS, 1, true);
+            buffer.on_data_above(MSS, 1, true, 1);
         }
         buffer.tell(21, &mut quick);
         assert_eq!(quick, 0);
@@ -584,7 +593,7 @@ mod tests {
             let mut buffer = begun(&settings(kind, most));
             let mut count = 0;
             while count < 1000 && buffer.has_room(&mut 0) {
-                buffer.on_data_above(MSS, 1, true);
+                buffer.on_data_above(MSS, 1, true, 1);
                 count += 1;
             }
             count

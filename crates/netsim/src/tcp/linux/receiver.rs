@@ -459,7 +459,7 @@ impl Receiver {
         }
         self.held += fresh;
         let selective = tcp.recovery.is_selective();
-        self.quick |= u32::from(self.buffer.on_data_above(payload, fresh, selective));
+        self.quick |= u32::from(self.buffer.on_data_above(payload, fresh, selective, self.beyond - self.next));
         if !selective {
             return;
         }
