@@ -137,6 +137,12 @@ impl Kernel {
         }
     }
 
+    /// Whether an acknowledgement that was held together has the timestamp of when it leaves, not of the last segment that it
+    /// is for (`tcp_compressed_ack_kick`).
+    pub(crate) fn stamps_held_anew(self) -> bool {
+        self == Kernel::V7_3
+    }
+
     /// Whether a buffer that is shorter than what may leave takes segments of the next one (`tcp_grow_skb`, since Linux 6.10).
     pub(crate) fn grows_buffers(self) -> bool {
         self == Kernel::V7_3

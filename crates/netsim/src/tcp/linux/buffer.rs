@@ -175,10 +175,10 @@ impl Buffer {
         matches!(self.kind, ReceiveBuffer::Fixed | ReceiveBuffer::Tuned)
     }
 
-    /// The connection is set up, and all before `next` has been read (`tcp_init_buffer_space`).
-    pub(super) fn begin(&mut self, next: u32, now: Time) {
+    /// The connection is set up, and all before `next` has been read (`tcp_init_buffer_space`): whether that is new.
+    pub(super) fn begin(&mut self, next: u32, now: Time) -> bool {
         if self.ready {
-            return;
+            return false;
         }
         self.ready = true;
         // The window of the handshake was told with the SYN acknowledged.
@@ -191,6 +191,7 @@ impl Buffer {
         self.threshold = self.threshold.min(self.clamp);
         self.space = self.threshold.min(self.window).min(INITIAL * mss);
         (self.read, self.read_before, self.since_us) = (next, next, us(now));
+        true
     }
 
     /// Segment number as bytes.

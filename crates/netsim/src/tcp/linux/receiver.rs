@@ -378,14 +378,21 @@ impl Receiver {
             self.deadlines.control = Time::NEVER;
             self.repeats = 0;
         }
-        self.buffer.begin(self.next, net.now);
+        self.set_up(self.next, net);
+    }
+
+    /// The connection is set up: delays of acknowledgements count from here (`tcp_create_openreq_child`).
+    fn set_up(&mut self, next: u32, net: &Net) {
+        if self.buffer.begin(next, net.now) {
+            self.last_data = self.clock.jiffies(net.now);
+        }
     }
 
     fn on_syn(&mut self, shape: &Shape, tcp: &Tcp, net: &mut Net) {
         if shape.receiver_opens {
             // The answer to the receiver's own SYN: the handshake's acknowledgement leaves.
             self.on_answer(tcp, net);
-            self.buffer.begin(1, net.now);
+            self.set_up(1, net);
         } else {
             self.probed = (self.beyond == 0).then_some(net.now);
             self.syn_lost |= self.beyond > 0;
@@ -596,6 +603,10 @@ impl Receiver {
         let mark = if self.control == Control::Fin { Mark::Close } else { Mark::Plain };
         if self.due && self.quick > 0 {
             self.quick -= 1;
+            if self.quick == 0 {
+                // The delay begins anew (`tcp_dec_quickack_mode`).
+                self.delay = self.clock.in_jiffies(tcp.delayed_ack.0 / 1000);
+            }
         }
         (self.due, self.due_now, self.pushed) = (false, false, false);
         (self.is_delayed, self.deadlines.held, self.together) = (false, Time::NEVER, 0);
@@ -672,6 +683,9 @@ impl Receiver {
             self.hand_on(shape, tcp, net);
         }
         if self.deadlines.held <= now {
+            if tcp.kernel.stamps_held_anew() {
+                self.read_at = now;
+            }
             self.acknowledge(shape, tcp, net);
         }
         self.read_at = now;
