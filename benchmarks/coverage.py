@@ -85,7 +85,7 @@ def _hour(rng: np.random.Generator, starts: list[tuple[str, float]]) -> pl.DataF
 def judged(population: str, seed: int, capture: int, resamples: int) -> dict[str, Any]:
     """A capture: its own rows, the values of its hours by discipline, after how many hours it stops, both answers."""
     flows = POPULATIONS[population](stream(seed, "coverage", capture))
-    fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux", "duration": 180.0}
+    fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux-6.1", "duration": 180.0}
     fixed |= {"sample_interval": 0, "probes.ping": True, "probes.until": SPAN_S, "seed": seed + capture}
     scenario, disciplines = load_scenario("whatif", fixed), named(",".join(SHORTLIST))
     rows = Rows(scenario, rule=capture_rule(flows))

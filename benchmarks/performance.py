@@ -222,7 +222,7 @@ def linux(place: Place, runs: int) -> Iterator[Table]:
             speeds[name] = max(speeds.get(name, 0.0), row["packet_hops"] / row["cpu_s"] * 1e-6)
             return {"finished": row["flows_completed"], "hops": row["packet_hops"], "M hops per CPU s": speeds[name]}
 
-        fields = "--set", "tcp.preset=linux", *options
+        fields = "--set", "tcp.preset=linux-6.1", *options
         command = simulate("wired", "fifo", flows.name, "--duration", f"{WIRED_S}s", *fields)
         return Program(name, command, produced, not options, (f"{name}, simulator alone", simulator_s))
 

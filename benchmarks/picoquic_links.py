@@ -42,7 +42,7 @@ L4S_FROM_MS = 0.8
 UNBOUNDED_BYTES = 1_000_000_000
 """Buffer of a link without a limit."""
 
-TCP = {"tcp.preset": "linux", "tcp.recovery": "sack", "tcp.fin": False}
+TCP = {"tcp.preset": "linux-6.1", "tcp.recovery": "sack", "tcp.fin": False}
 """What the same rule has over TCP."""
 
 UNBOUNDED_WINDOW = 1 << 20

@@ -7,8 +7,8 @@ from mayfly.errors import MayflyError
 from mayfly.scenario.transport import OwnTransport, Tcp, merged
 
 
-def test_the_preset_linux_is_what_the_kernel_does():
-    found = transport_of(Tcp(preset="linux"))
+def test_the_preset_of_its_release_is_what_the_kernel_does():
+    found = transport_of(Tcp(preset="linux-6.1"))
     assert found.other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
     assert (found.route, found.window_bytes) == ("initcwnd 10 rto_min 200ms", 0)
     assert (found.mtu_bytes, found.overhead_bytes, found.congestion) == (1500, -14, "cubic")
@@ -26,7 +26,7 @@ def test_settings_of_a_time_before_are_those_that_the_kernel_can_have():
 
 @pytest.mark.parametrize(("recovery", "sack", "rack"), [("linux", "1", "1"), ("linux-without-sack", "0", "1")])
 def test_recovery_of_linux_is_that_of_the_kernel_with_a_peer_that_has_sack_or_not(recovery, sack, rack):
-    found = transport_of(Tcp(preset="linux", recovery=recovery))
+    found = transport_of(Tcp(preset="linux-6.1", recovery=recovery))
     assert (found.sysctl["net.ipv4.tcp_sack"], found.sysctl["net.ipv4.tcp_recovery"]) == (sack, rack)
     assert found.other == ["tcp.tick = 0.004 (0.01)", "tcp.fin_on_data = false (true)"]
 

@@ -25,7 +25,7 @@ def test_given_fields_win_over_the_preset():
 
 def test_a_preset_on_the_command_line_replaces_that_of_the_scenario():
     tcp = load_scenario("wired", {"tcp.preset": "linux"}).tcp
-    assert (tcp.congestion, tcp.min_rto, tcp.receiver_window) == ("cubic", 0.2, 2172)
+    assert (tcp.congestion, tcp.min_rto, tcp.receiver_window) == ("cubic", 0.2, 11586)
 
 
 def test_an_unknown_preset_is_refused_with_those_there_are():

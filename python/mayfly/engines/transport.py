@@ -126,7 +126,7 @@ def transport_of(tcp: Tcp) -> Transport:
     Examples
     --------
     >>> from mayfly.scenario.transport import Tcp
-    >>> transport_of(Tcp(preset="linux")).other
+    >>> transport_of(Tcp(preset="linux-6.1")).other
     ['tcp.tick = 0.004 (0.01)', 'tcp.fin_on_data = false (true)']
     """
     if tcp.recovery == "quic":

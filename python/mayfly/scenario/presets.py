@@ -162,7 +162,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "backoff_ends": "ack",
         "time_repeated_syn": True,
     },
-    "linux": LINUX | LINUX_6_1,
+    "linux": LINUX | LINUX_7_3,
     "linux-6.1": LINUX | LINUX_6_1,
     "linux-7.3": LINUX | LINUX_7_3,
     "quic": QUIC
@@ -180,6 +180,13 @@ PRESETS: dict[str, dict[str, Any]] = {
     "quic-go": QUIC | QUIC_GO,
 }
 """Fields of the section ``[tcp]`` by name of the preset."""
+
+
+OF_LINUX = ("linux", "linux-without-sack")
+"""Values of ``tcp.recovery`` with which both ends are those of Linux."""
+
+WITH_LINUX_ONLY = ("linear_syn_timeouts",)
+"""Fields of ``[tcp]`` that other ends do not have."""
 
 
 def kernel_of(tcp: Mapping[str, Any]) -> str | None:
@@ -200,7 +207,7 @@ def kernel_of(tcp: Mapping[str, Any]) -> str | None:
     >>> kernel_of({"recovery": "linux", "kernel": "linux-6.1"}), kernel_of({"recovery": "sack", "kernel": "linux-6.1"})
     ('linux-6.1', None)
     """
-    return str(tcp["kernel"]) if tcp["recovery"] in ("linux", "linux-without-sack") else None
+    return str(tcp["kernel"]) if tcp["recovery"] in OF_LINUX else None
 
 
 def filled_in(given: dict[str, Any]) -> dict[str, Any]:
@@ -214,13 +221,19 @@ def filled_in(given: dict[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The fields of the preset, under those given.
+        The fields of the preset, under those given. Those that only the ends of Linux have are left out where
+        ``recovery`` is given, and is none of Linux.
 
     Examples
     --------
     >>> filled_in({"preset": "linux", "initial_window": 4})["initial_window"], filled_in({})
     (4, {})
+    >>> "linear_syn_timeouts" in filled_in({"preset": "linux", "recovery": "sack"})
+    False
     """
     preset = given.get("preset")
     known = PRESETS.get(preset, {}) if isinstance(preset, str) else {}
-    return {**known, **given}
+    filled = {**known, **given}
+    if filled.get("recovery") in OF_LINUX:
+        return filled
+    return {name: value for name, value in filled.items() if name in given or name not in WITH_LINUX_ONLY}

@@ -17,6 +17,7 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.arrays import Floats, Integers
+from mayfly.scenario.presets import OF_LINUX
 from mayfly.simulate import columns
 from mayfly.simulate.network.protocol import Net
 
@@ -147,7 +148,7 @@ def _payload_bytes(tcp: dict[str, Any]) -> int:
     >>> [_payload_bytes({"mss": 1448, "recovery": "linux", "ecn": ecn}) for ecn in ("classic", "accurate")]
     [1448, 1436]
     """
-    has_option = tcp["recovery"] in ("linux", "linux-without-sack") and tcp["ecn"] in ("accurate", "l4s")
+    has_option = tcp["recovery"] in OF_LINUX and tcp["ecn"] in ("accurate", "l4s")
     return int(tcp["mss"]) - (_OPTION_BYTES if has_option else 0)
 
 

@@ -50,7 +50,7 @@ RIVALS = ("fq_codel", *FAIR_RIVALS, *ONE_QUEUE_RIVALS)
 SHORTER = ("fifo", "efd", "fq_codel", "cake", "fq_pie", "pie")
 CELL = ("fifo", "efd", "pefd", "efdack", "lasack", "fq_codel", "cake", "fq_pie", "pie")
 
-LINUX = {"tcp.preset": "linux"}
+LINUX = {"tcp.preset": "linux-6.1"}
 TRANSPORTS: dict[str, dict[str, Any]] = {
     "thesis": {},
     "cubic": LINUX,

@@ -100,7 +100,7 @@ def experiment(name: str) -> Experiment:
         "network.rate": RATE_BPS,
         "network.delay": DELAY_S,
         "network.buffer": 60,
-        "tcp.preset": "linux",
+        "tcp.preset": "linux-6.1",
         "tcp.congestion": "aimd",
         "tcp.mss": 1448,
         "tcp.header": PACKET - 1460,
