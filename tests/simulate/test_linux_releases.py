@@ -5,8 +5,10 @@ import pytest
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
+import mayfly
 from mayfly.engines.segments import traces
 from mayfly.engines.segments.simulated import simulated
+from mayfly.errors import MayflyError
 from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.transport import Tcp
 
@@ -49,6 +51,15 @@ def test_a_lost_syn_is_sent_again_as_the_release_does(preset, after_s):
     first = min(one.time_ns for one in found if one.sent and one.what[1] > 0)
     # The data leaves a round trip after the last SYN; timers are up to a 32nd late (jiffies of 4 ms, wheel of timers).
     assert after_s[-1] <= first / SECOND <= after_s[-1] * (1 + 1 / 32) + 0.1
+
+
+def test_a_release_needs_the_ends_of_linux():
+    with pytest.raises(MayflyError, match=r"tcp.kernel = linux-7.3: must be left out but with tcp.recovery = linux"):
+        mayfly.run(mayfly.load_scenario("wired", {"tcp.kernel": "linux-7.3", "duration": "1s"}), "fifo")
+    # The preset brings it for the ends of Linux only.
+    mixed = mayfly.load_scenario("wired", {"tcp.preset": "linux-7.3", "tcp.recovery": "sack", "duration": "1s"})
+    assert (mixed.tcp.kernel, mixed.tcp.linear_syn_timeouts) == ("linux-6.1", 0)
+    mayfly.run(mixed, "fifo")
 
 
 def test_linux_is_a_release_that_is_named():

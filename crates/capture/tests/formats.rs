@@ -37,7 +37,7 @@ fn zstd(bytes: &[u8], part: usize) -> Vec<u8> {
     file
 }
 
-/// A frame to be skipped between two frames of LZ4, whose blocks of 64 KiB are `linked` or not.
+/// A frame to be skipped before, between and behind two frames of LZ4, whose blocks of 64 KiB are `linked` or not.
 fn lz4(bytes: &[u8], linked: bool) -> Vec<u8> {
     use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};
 
@@ -50,7 +50,7 @@ fn lz4(bytes: &[u8], linked: bool) -> Vec<u8> {
     };
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let skipped = [&0x184d_2a53_u32.to_le_bytes()[..], &[3, 0, 0, 0, 9, 9, 9]].concat();
-    [frame(first), skipped.clone(), frame(second), skipped].concat()
+    [skipped.clone(), frame(first), skipped.clone(), frame(second), skipped].concat()
 }
 
 fn refusal(file: &[u8]) -> String {
@@ -300,6 +300,8 @@ fn what_is_no_capture_is_refused_in_one_line() {
     assert!(refusal(&zstd(b"hello, w", 8)).contains("text starting \"hello, w\" inside Zstandard"));
     assert!(refusal(&[0x28, 0xb5, 0x2f, 0xfd, 0xff]).contains("nothing readable inside Zstandard"));
     assert!(refusal(&lz4(b"hello, w", false)).contains("text starting \"hello, w\" inside LZ4"));
+    // A frame to be skipped, cut off in its head: nothing says what would have come.
+    assert!(refusal(&[0x53, 0x2a, 0x4d, 0x18, 3]).contains("Zstandard"));
     assert!(refusal(b"\x04\x22\x4d\x18\x64\x40\xa8").contains("nothing readable inside LZ4"));
     assert!(refusal(b"\n\r\r\nplain text").contains("broken pcapng section header"));
 }

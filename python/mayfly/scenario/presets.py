@@ -185,7 +185,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 OF_LINUX = ("linux", "linux-without-sack")
 """Values of ``tcp.recovery`` with which both ends are those of Linux."""
 
-WITH_LINUX_ONLY = ("linear_syn_timeouts",)
+WITH_LINUX_ONLY = ("kernel", "linear_syn_timeouts")
 """Fields of ``[tcp]`` that other ends do not have."""
 
 

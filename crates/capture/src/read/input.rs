@@ -32,11 +32,19 @@ impl<R: Read> Input<R> {
             let decoder = MultiGzDecoder::new(plain);
             return Ok(Input::Gzip(Box::new(BufReader::with_capacity(CHUNK_BYTES, decoder))));
         }
-        if is_zstd(start) {
-            return Ok(Input::Zstd(Box::new(ZstdReader::over(plain))));
+        // Frames to be skipped are of Zstandard and LZ4 alike: what follows them tells which of the two it is.
+        let skipped = is_skippable(start);
+        match skip_frames(&mut plain) {
+            // One that is cut off is all there is.
+            Err(error) if !damaged(&error) => return Err(error),
+            _ => {}
         }
+        let start = plain.fill_buf()?;
         if start.starts_with(&LZ4_MAGIC) {
             return Ok(Input::Lz4(Box::new(Lz4Reader::over(plain))));
+        }
+        if skipped || start.starts_with(&ZSTD_MAGIC) {
+            return Ok(Input::Zstd(Box::new(ZstdReader::over(plain))));
         }
         Ok(Input::Plain(plain))
     }
@@ -86,15 +94,29 @@ fn damaged(error: &io::Error) -> bool {
 /// Of a frame of LZ4 (lz4_Frame_format.md, version 1.6).
 const LZ4_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// A frame, or a skippable one as the seekable format begins with (RFC 8878, 3.1).
-fn is_zstd(start: &[u8]) -> bool {
-    let Some(magic) = start.first_chunk::<4>() else { return false };
-    u32::from_le_bytes(*magic) == 0xfd2f_b528 || is_skippable(start)
-}
+/// Of a frame of Zstandard (RFC 8878, 3.1.1).
+const ZSTD_MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
 
 /// A frame to be skipped, of Zstandard and LZ4 alike: after its magic number comes its length.
 fn is_skippable(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(|magic| matches!(u32::from_le_bytes(*magic), 0x184d_2a50..=0x184d_2a5f))
+}
+
+/// Reads on behind the frames to be skipped that come next: whether more follows.
+fn skip_frames(source: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let start = source.fill_buf()?;
+        if !is_skippable(start) {
+            return Ok(!start.is_empty());
+        }
+        let mut head = [0; 8];
+        source.read_exact(&mut head)?;
+        let [.., a, b, c, d] = head;
+        let length = u64::from(u32::from_le_bytes([a, b, c, d]));
+        if io::copy(&mut source.by_ref().take(length), &mut io::sink())? < length {
+            return Ok(false);
+        }
+    }
 }
 
 /// Frames of LZ4 one after the other, as `lz4` and Wireshark write them.
@@ -113,31 +135,13 @@ impl<R: Read> Lz4Reader<R> {
         while !self.ended {
             match self.decoder.read(into) {
                 // A frame ends, or a block of it is empty.
-                Ok(0) => self.ended = into.is_empty() || !self.goes_on().unwrap_or(false),
+                Ok(0) => self.ended = into.is_empty() || !skip_frames(self.decoder.get_mut()).unwrap_or(false),
                 Ok(bytes) => return bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => self.ended = true,
             }
         }
         0
-    }
-
-    /// Whether more follows but frames to be skipped.
-    fn goes_on(&mut self) -> io::Result<bool> {
-        let source = self.decoder.get_mut();
-        loop {
-            let start = source.fill_buf()?;
-            if start.is_empty() || !is_skippable(start) {
-                return Ok(!start.is_empty());
-            }
-            let mut head = [0; 8];
-            source.read_exact(&mut head)?;
-            let [.., a, b, c, d] = head;
-            let length = u64::from(u32::from_le_bytes([a, b, c, d]));
-            if io::copy(&mut source.take(length), &mut io::sink())? < length {
-                return Ok(false);
-            }
-        }
     }
 }
 

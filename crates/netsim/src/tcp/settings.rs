@@ -363,6 +363,11 @@ impl Tcp {
             let value = self.tick.0.to_string();
             return Err(ConfigError::Value("tcp.tick_ns", value, "at least 1 ms, a jiffy, with tcp.recovery = linux"));
         }
+        // Senders of other kinds have no release: the first one stands for none.
+        if self.kernel != Kernel::V6_1 && !self.recovery.is_linux() {
+            let unless = "left out but with tcp.recovery = linux, whose release it is (tcp.preset = linux-7.3)";
+            return Err(ConfigError::Value("tcp.kernel", "linux-7.3".into(), unless));
+        }
         if self.linear_syn_timeouts > 0 && !self.recovery.is_linux() {
             let value = self.linear_syn_timeouts.to_string();
             return Err(ConfigError::Value("tcp.linear_syn_timeouts", value, "0 but with tcp.recovery = linux"));
