@@ -8,8 +8,7 @@ import polars as pl
 
 from mayfly.arrays import number_or_none
 from mayfly.metrics import curves
-from mayfly.metrics.parts import parts_by
-from mayfly.metrics.size_classes import run_keys
+from mayfly.metrics.size_classes import parts_by, run_keys
 
 if TYPE_CHECKING:
     from mayfly.summary_types import ActiveFlows

@@ -6,8 +6,7 @@ from numpy.typing import ArrayLike
 
 from mayfly.errors import MayflyError
 from mayfly.metrics.curves import ENDLESS_BYTES
-from mayfly.metrics.parts import parts_by
-from mayfly.metrics.size_classes import run_keys
+from mayfly.metrics.size_classes import parts_by, run_keys
 
 
 def jain_index(shares: ArrayLike) -> float | None:
