@@ -106,7 +106,7 @@ def busiest(rows: Sequence[DisciplineRow]) -> list[int]:
 
 def measure_interfaces(of: Measured) -> DisciplineRowPart:
     """The key ``interfaces``, of networks with several links."""
-    from mayfly.simulate.network.interfaces import over_replications
+    from mayfly.simulate.network.protocol import over_replications
 
     return {"interfaces": over_replications([run.interfaces for run in of.runs])} if of.runs[0].interfaces else {}
 

@@ -62,9 +62,9 @@ def measure_pages(of: Measured) -> DisciplineRowPart:
     """The key ``pages``, of workloads that have some."""
     import polars as pl
 
-    from mayfly.metrics.pages import page_rows
+    from mayfly.metrics.trains import page_rows
 
-    # Of a capture stages are users who wait (`mayfly.workload.closed_loop`), not pages.
+    # Of a capture stages are users who wait (`mayfly.workload.replayed`), not pages.
     if "connection_id" in of.records.columns:
         return {}
     found = page_rows(of.records, pl.concat([run.trains for run in of.runs]))
