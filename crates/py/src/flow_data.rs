@@ -470,6 +470,15 @@ pub fn offered(
     Ok((load.span_s, load.endless_flows, load.ways.map(|way| (way.flows, way.wire_bytes))))
 }
 
+/// Bursts of a ping, a column of one row: a packet of `packet_bytes` at a random instant of each interval before
+/// `until_s`, in seconds; [`replay::ping_instants`].
+#[pyfunction]
+pub fn ping_bursts(seed: u64, until_s: f64, interval_s: f64, packet_bytes: u64) -> PyResult<Table> {
+    let one = |at: units::Time| Burst { at_ns: at.0, gap_ns: 0, packets: 1, packet_bytes };
+    let bursts = replay::ping_instants(seed, until_s, interval_s).into_iter().map(one).collect();
+    table(vec![("bursts", burst_column(&[Some(bursts)]).map_err(other)?)]).map_err(other)
+}
+
 /// Columns of the scripts of a flow list; `up` says which flows go up.
 pub(crate) fn script_columns(table: &Bound<'_, PyAny>, up: &[bool]) -> PyResult<ScriptColumns> {
     let mut columns = ScriptColumns::default();
