@@ -31,7 +31,7 @@ from mayfly.simulate.resampled import ResampledHours
 from mayfly.simulate.run import named, run_many
 from mayfly.workload.arrivals import stream
 from mayfly.workload.lists import flow_list
-from mayfly.workload.sessions import session_of
+from mayfly.workload.replayed import session_of
 
 SPAN_S = 60.0
 RATE_BPS = 3_000_000

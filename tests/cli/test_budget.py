@@ -16,8 +16,7 @@ from invocation import COMMAND, PLAIN, mayfly, mayfly_here, refused, refused_her
 from mayfly.cli import budget
 from mayfly.errors import MayflyError
 from mayfly.limits import READING, machine_bytes
-from mayfly.text.durable import UNFINISHED, remove_unfinished
-from mayfly.text.files import complete
+from mayfly.text.files import UNFINISHED, complete, remove_unfinished
 from mayfly.text.folder import filled
 
 SMALL = ("--memory", "400mb")

@@ -55,7 +55,7 @@ def test_a_narrow_terminal_gets_the_first_columns_and_the_names_of_the_others(mi
 
 def test_without_a_cell_there_is_no_table(mixed):
     wired = compare(load_scenario("wired", {"duration": "2s"}), "fifo")
-    assert html_of(cell, wired.summary) == ""
+    assert html_of(cell.SECTION, wired.summary) == ""
     assert cell_figures(wired.summary["disciplines"], wired.records, STYLES, 1460) == []
 
 
@@ -91,7 +91,7 @@ def test_the_page_has_the_cell(mixed):
 
 def test_groups_of_transfers_have_a_table_of_their_own(mixed, endless):
     result = compare(load_scenario("wlan-enterprise", {"duration": "20s"}), "fifo")
-    text = section_text(cell, result.summary)
+    text = section_text(cell.SECTION, result.summary)
     groups = result.summary["disciplines"][0]["wlan"]["groups"]
     assert [(row["group"], row["direction"]) for row in groups[:3]] == [
         ("internet", "down"),
@@ -106,8 +106,8 @@ def test_groups_of_transfers_have_a_table_of_their_own(mixed, endless):
     assert far > 4 * 0.1 > near, "a short transfer takes four round trips or more"
     page = page_text(result.summary, result.records, result.samples)
     assert "<h2>Wireless cell: transfers by group</h2>" in page and "<h2>What TCP sent</h2>" in page
-    assert cell.GROUPS not in section_text(cell, mixed.summary)
-    assert cell.GROUPS not in section_text(cell, endless.summary), "these never end"
+    assert cell.GROUPS not in section_text(cell.SECTION, mixed.summary)
+    assert cell.GROUPS not in section_text(cell.SECTION, endless.summary), "these never end"
 
 
 def test_the_summary_is_json_with_everything_of_a_cell(mixed):

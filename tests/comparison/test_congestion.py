@@ -88,7 +88,7 @@ def test_a_traced_transfer_is_counted_over_the_run(result):
 
 
 def test_permanent_flows_have_a_jain_index(result):
-    html = html_of(congestion, result.summary["disciplines"])
+    html = html_of(congestion.SECTION, result.summary["disciplines"])
     for row in result.summary["disciplines"]:
         own = result.records.filter(group="ftp", discipline=row["label"])["delivered_bytes"].to_numpy()
         assert row["jain"] == pytest.approx(own.sum() ** 2 / 2 / (own**2.0).sum())
@@ -99,7 +99,7 @@ def test_the_page_has_a_row_per_discipline_and_per_class(result):
     text = page_text(result.summary, result.records, result.samples, result.packets, result.timeouts)
     assert {"loss", "active", "playout", "departures", "delivery"} <= set(re.findall(r'id="plot-([a-z-]+)"', text))
     rows = result.summary["disciplines"]
-    html = html_of(congestion, rows)
+    html = html_of(congestion.SECTION, rows)
     assert html.count('<th scope="row">') == 2 + 6
     for row in rows:
         assert f"{100 * row['loss']['rate']:.1f} %" in html
@@ -109,4 +109,4 @@ def test_the_page_has_a_row_per_discipline_and_per_class(result):
 
 
 def test_a_summary_of_an_earlier_version_has_no_such_table():
-    assert html_of(congestion, summary_of(flow_records(["fifo"], flows=50))["disciplines"]) == ""
+    assert html_of(congestion.SECTION, summary_of(flow_records(["fifo"], flows=50))["disciplines"]) == ""

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mayfly.comparison.comparison import compare
-from mayfly.comparison.sections import group_transfers
+from mayfly.comparison.sections import groups
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate.run import workload
 
@@ -41,8 +41,8 @@ def test_response_times_are_told_by_group_and_direction():
         for (group, way), of in told.items():
             own = result.records.filter(discipline=row["label"], group=group, direction=way)
             assert (of["flows"], of["completed"]) == (own.height, own["finish_s"].count())
-    (table,) = group_transfers.tables(result.summary)
+    (table,) = groups.transfer_tables(result.summary)
     text = "".join(table.heads)
     assert "short flows" in text
     wired = compare(load_scenario("wired", {"duration": "5s"}), "fifo")
-    assert group_transfers.tables(wired.summary) == ()
+    assert groups.transfer_tables(wired.summary) == ()

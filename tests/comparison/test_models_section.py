@@ -79,7 +79,7 @@ def test_table_and_notes():
     cells = re.findall(r"<td>(.*?)</td>", section)
     assert cells[:7] == ["ps", "500 ms", "400 ms", "-20.0 %", "500 ms", "starves", "–"]
     assert "no model: efd." in section and "load 0.8" in section and "title &lt;b&gt;" in section
-    assert re.search(r"las +las +500 ms +550 ms +\+10.0 %", section_text(models, SUMMARY))
+    assert re.search(r"las +las +500 ms +550 ms +\+10.0 %", section_text(models.SECTION, SUMMARY))
 
 
 def test_no_models_at_all_say_why():

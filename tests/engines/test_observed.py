@@ -12,10 +12,10 @@ from mayfly.discipline_registry import parse
 from mayfly.engines.records import tables_of
 from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate import columns, traces
-from mayfly.simulate.facts import facts_of, with_calls
+from mayfly.simulate.columns import facts_of, with_calls
 from mayfly.simulate.run import native_run, run_one, starting_in_time, workload
 from mayfly.workload import scripts
-from mayfly.workload.closed_loop import closed
+from mayfly.workload.replayed import closed
 
 OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 PROBES = {"probes.ping": True, "probes.call": True}

@@ -12,8 +12,8 @@ from mayfly.scenario.scenario import load_scenario
 from mayfly.simulate import probes, traces
 from mayfly.simulate.run import native_run, starting_in_time
 from mayfly.simulate.traces import CALL
-from mayfly.workload.closed_loop import closed
 from mayfly.workload.lists import flow_list
+from mayfly.workload.replayed import closed
 
 PROBES = {"probes.ping": True, "probes.call": True}
 

@@ -20,9 +20,8 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.run import starting_in_time
 from mayfly.simulate.settings import native_settings
 from mayfly.workload import scripts
-from mayfly.workload.closed_loop import closed
 from mayfly.workload.mix import offered
-from mayfly.workload.sessions import another_hour
+from mayfly.workload.replayed import another_hour, closed
 
 SEED = 7
 

@@ -9,7 +9,7 @@ from mayfly.show.terminal import drawn
 def html_of(section, summary):
     """What a section puts onto the page; a list of rows stands for a summary of them."""
     summary = summary if isinstance(summary, dict) else {"disciplines": summary}
-    notes = "".join(section.SECTION.notes(summary))
+    notes = "".join(section.notes(summary))
     return "".join(map(html, section.tables(summary))) + notes
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mayfly.laws.roots import root
+from mayfly.laws.solving import root
 
 FUNCTIONS = {
     "cube": (lambda x: x**3 - 2, 0.0, 2.0, 2 ** (1 / 3)),

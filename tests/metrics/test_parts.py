@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from mayfly.metrics.parts import parts_by
+from mayfly.metrics.size_classes import parts_by
 
 TABLES = {
     "one after another": pl.DataFrame({"of": ["b", "b", "a"], "run": [0, 1, 1], "x": [1, 2, 3]}),

@@ -71,7 +71,7 @@ def test_flows_without_a_group_are_called_so():
 
 
 def test_the_terminal_shows_every_figure_that_fits_and_names_the_others():
-    wide, narrow = section_text(groups, ROWS, 120), section_text(groups, ROWS, 50)
+    wide, narrow = section_text(groups.SECTION, ROWS, 120), section_text(groups.SECTION, ROWS, 50)
     for whole in ("2.00", "0.50", "1.25 s", "1.00 / 2.50 / ∞", "3.1 %", "efd(threshold=30kB)"):
         assert whole in wide, wide
     assert "no room for" in narrow and "attacker packets lost" in " ".join(narrow.split())
@@ -88,10 +88,10 @@ def test_many_disciplines_stand_in_families():
 
 
 def test_no_name_breaks_a_page():
-    text = html_of(groups, [row("<script>", group("a<b>&"))])
+    text = html_of(groups.SECTION, [row("<script>", group("a<b>&"))])
     assert "<script>" not in text and "&lt;script&gt;" in text and "a&lt;b&gt;&amp;" in text
-    assert html_of(groups, [{"label": "fifo"}]) == ""
-    assert "[red]" in section_text(groups, [row("[red]", group("[bold]"))])
+    assert html_of(groups.SECTION, [{"label": "fifo"}]) == ""
+    assert "[red]" in section_text(groups.SECTION, [row("[red]", group("[bold]"))])
 
 
 def test_what_holds_is_marked_in_every_form():

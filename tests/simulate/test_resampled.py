@@ -12,8 +12,7 @@ from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.simulate.resampled import OWN_HOSTS, ResampledHours
 from mayfly.simulate.run import run_one, starting_in_time
-from mayfly.workload.closed_loop import closed
-from mayfly.workload.sessions import another_hour
+from mayfly.workload.replayed import another_hour, closed
 
 OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 

@@ -7,7 +7,7 @@ import pytest
 from scripted import texts
 from test_capture import CLIENT, SERVER, SYN, tcp, udp, write
 
-from mayfly.comparison.sections import trains
+from mayfly.comparison.sections import users
 from mayfly.errors import MayflyError
 from mayfly.workload.connections import read_captures
 from mayfly.workload.lists import in_text
@@ -140,7 +140,7 @@ def test_whatif_tells_of_trains_and_recorded_flows(form):
     assert all(row["count"] > 1000 and row["mean_s"] >= row["p50_s"] * 0.5 for row in rows)
     assert rows[1]["p50_s"] < rows[0]["p50_s"]
     assert len(result.summary["answer"]) == 1
-    assert trains.tables(result.summary)
+    assert users.train_tables(result.summary)
     if form == "trains":
         assert result.trains["size_bytes"].sum() == 2 * int(
             result.records.filter(protocol="tcp", discipline="las")["size_bytes"].sum()

@@ -10,8 +10,8 @@ from scripted import text_of, trains_of
 import mayfly
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import load_scenario
-from mayfly.workload.closed_loop import LASTED, closed
 from mayfly.workload.lists import flow_list
+from mayfly.workload.replayed import LASTED, closed
 
 LONGEST_THINK_S, LONGEST_TASK_S = 60.0, 30.0
 """As ``crates/replay/src/closed.rs`` has them."""

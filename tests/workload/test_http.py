@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import mayfly
 from mayfly.errors import MayflyError
-from mayfly.metrics.pages import page_rows
+from mayfly.metrics.trains import page_rows
 from mayfly.scenario.scenario import scenario_of
 from mayfly.workload.lists import flow_list
 from mayfly.workload.scripts import Train, column, trains

@@ -14,8 +14,8 @@ from mayfly.errors import MayflyError
 from mayfly.limits import stopped_sentence
 from mayfly.workload.capture import flows_of_capture
 from mayfly.workload.connections import ReadOptions, connections, read_captures
+from mayfly.workload.doubts import given_up, partial_sentences, refuse_partial
 from mayfly.workload.formats.registry import read_flows_any
-from mayfly.workload.partial import given_up, partial_sentences, refuse_partial
 
 
 @pytest.fixture(scope="module")

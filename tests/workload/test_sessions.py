@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mayfly.errors import MayflyError
-from mayfly.workload.sessions import another_hour, session_of
+from mayfly.workload.replayed import another_hour, session_of
 
 RNG = np.random.default_rng(5)
 COUNT = 400

@@ -65,39 +65,31 @@ fn medians_by_counts(
     draws: usize,
     stream: &mut NumpyStream,
 ) -> Vec<f64> {
-    let (above, above_ranks) = ranked(pairs.iter().map(|pair| pair.0));
-    let (below, below_ranks) = ranked(pairs.iter().map(|pair| pair.1));
-    let ranks: Vec<(usize, usize)> = above_ranks.into_iter().zip(below_ranks).collect();
-    let (mut of_above, mut of_below) = (vec![0; ranks.len()], vec![0; ranks.len()]);
+    let (above, below) = (ranked(pairs.iter().map(|pair| pair.0)), ranked(pairs.iter().map(|pair| pair.1)));
+    let mut counts = vec![0_u32; pairs.len()];
     let draw = |_| {
-        of_above.fill(0);
-        of_below.fill(0);
+        counts.fill(0);
         for _ in 0..draws {
-            let (one, other) = ranks[stream.below(count) as usize];
-            of_above[one] += 1;
-            of_below[other] += 1;
+            counts[stream.below(count) as usize] += 1;
         }
-        libm::log(counted_median(&above, &of_above, draws) / counted_median(&below, &of_below, draws))
+        libm::log(counted_median(&above, &counts, draws) / counted_median(&below, &counts, draws))
     };
     (0..resamples).map(draw).collect()
 }
 
-/// The values in ascending order, and the place of each there.
-fn ranked(values: impl Iterator<Item = f64>) -> (Vec<f64>, Vec<usize>) {
-    let mut order: Vec<(f64, usize)> = values.enumerate().map(|(at, value)| (value, at)).collect();
+/// The values in ascending order, each with its place before.
+fn ranked(values: impl Iterator<Item = f64>) -> Vec<(f64, usize)> {
+    let mut order: Vec<(f64, usize)> = values.zip(0..).collect();
     order.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let mut ranks = vec![0; order.len()];
-    for (rank, &(_, at)) in order.iter().enumerate() {
-        ranks[at] = rank;
-    }
-    (order.into_iter().map(|(value, _)| value).collect(), ranks)
+    order
 }
 
-/// The median of `draws` values, 1 or more, of which each of the ascending `values` is there so many times.
-fn counted_median(values: &[f64], counts: &[usize], draws: usize) -> f64 {
+/// The median of `draws` values, 1 or more, of which each of the ascending `values` is there as often as the count at
+/// its place says.
+fn counted_median(values: &[(f64, usize)], counts: &[u32], draws: usize) -> f64 {
     let (mut seen, mut low) = (0, None);
-    for (&value, &count) in values.iter().zip(counts) {
-        seen += count;
+    for &(value, place) in values {
+        seen += counts[place] as usize;
         if low.is_none() && seen > (draws - 1) / 2 {
             low = Some(value);
         }

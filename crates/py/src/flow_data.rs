@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::{FFI_ArrowArrayStream, RecordBatchStreamReader};
-use arrow_array::types::{Int64Type, UInt32Type, UInt64Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
 use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, LargeListArray, RecordBatch, StringViewArray, StructArray,
 };
@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use settings::{BurstColumns, PartColumns, ScriptColumns, StreamColumns};
-use workload::{Burst, BurstError, Script, Train, Volume, Wrong, WrongBurst};
+use workload::{Burst, BurstError, Offering, Script, Train, Volume, Wrong, WrongBurst};
 
 use crate::table::Table;
 
@@ -414,6 +414,69 @@ fn at_most(count: usize, most: usize) -> PyResult<()> {
 pub fn write_bursts(bursts: &Bound<'_, PyAny>) -> PyResult<Table> {
     let texts = self::bursts(bursts)?.into_iter().map(|own| own.map(|own| workload::burst_text(&own)));
     table(vec![("bursts", Arc::new(texts.collect::<StringViewArray>()))]).map_err(other)
+}
+
+/// Span in seconds, flows that never end, and flows and bytes of each direction.
+type Load = (f64, u64, [(u64, u64); 2]);
+
+/// What `flows` offer: their span in seconds, the flows that never end, and flows and bytes of data packets with their
+/// headers, down and up; [`workload::offered`]. `bursts` and `scripts` are tables of one column.
+///
+/// # Errors
+/// `TypeError` for other columns.
+#[pyfunction]
+#[pyo3(signature = (flows, bursts, scripts, mss, header_bytes))]
+pub fn offered(
+    flows: &Bound<'_, PyAny>,
+    bursts: Option<&Bound<'_, PyAny>>,
+    scripts: Option<&Bound<'_, PyAny>>,
+    mss: u64,
+    header_bytes: u64,
+) -> PyResult<Load> {
+    let bursts = bursts.map(self::bursts).transpose()?.unwrap_or_default();
+    let scripts = scripts.map(self::scripts).transpose()?.unwrap_or_default();
+    let mut found = Vec::new();
+    for batch in batches(flows)? {
+        let named = |name: &str| batch.column_by_name(name).ok_or_else(|| other(format!("{name} is missing")));
+        let flag =
+            |name: &str| named(name)?.as_boolean_opt().ok_or_else(|| other(format!("{name}: must be true or false")));
+        let number = |name: &str| {
+            let found = named(name)?.as_primitive_opt::<Float64Type>();
+            found.ok_or_else(|| other(format!("{name}: must be float64")))
+        };
+        let bytes = |name: &str| {
+            let found = named(name)?.as_primitive_opt::<Int64Type>();
+            found.ok_or_else(|| other(format!("{name}: must be int64")))
+        };
+        let (up, udp, application) = (flag("up")?, flag("udp")?, flag("application")?);
+        let (start_s, rate_bps) = (number("start_s")?, number("rate_bps")?);
+        let (size, packet) = (bytes(SIZE)?, bytes(PACKET)?);
+        for row in 0..batch.num_rows() {
+            let place = found.len();
+            found.push(Offering {
+                up: up.value(row),
+                udp: udp.value(row),
+                application: application.value(row),
+                start_s: start_s.value(row),
+                size_bytes: size.value(row).unsigned_abs(),
+                packet_bytes: packet.is_valid(row).then(|| packet.value(row).unsigned_abs()),
+                rate_bps: rate_bps.is_valid(row).then(|| rate_bps.value(row)),
+                bursts: bursts.get(place).and_then(|own| own.as_deref()).map(Volume::of),
+                script: scripts.get(place).and_then(Option::as_ref),
+            });
+        }
+    }
+    let load = workload::offered(found, mss, header_bytes);
+    Ok((load.span_s, load.endless_flows, load.ways.map(|way| (way.flows, way.wire_bytes))))
+}
+
+/// Bursts of a ping, a column of one row: a packet of `packet_bytes` at a random instant of each interval before
+/// `until_s`, in seconds; [`replay::ping_instants`].
+#[pyfunction]
+pub fn ping_bursts(seed: u64, until_s: f64, interval_s: f64, packet_bytes: u64) -> PyResult<Table> {
+    let one = |at: units::Time| Burst { at_ns: at.0, gap_ns: 0, packets: 1, packet_bytes };
+    let bursts = replay::ping_instants(seed, until_s, interval_s).into_iter().map(one).collect();
+    table(vec![("bursts", burst_column(&[Some(bursts)]).map_err(other)?)]).map_err(other)
 }
 
 /// Columns of the scripts of a flow list; `up` says which flows go up.

@@ -50,6 +50,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(flow_data::parse_bursts, module)?)?;
     module.add_function(wrap_pyfunction!(flow_data::check_bursts, module)?)?;
     module.add_function(wrap_pyfunction!(flow_data::write_bursts, module)?)?;
+    module.add_function(wrap_pyfunction!(flow_data::offered, module)?)?;
+    module.add_function(wrap_pyfunction!(flow_data::ping_bursts, module)?)?;
     module.add_function(wrap_pyfunction!(streamed::run_streamed, module)?)?;
     module.add_function(wrap_pyfunction!(streamed::run_fluid, module)?)?;
     module.add_class::<streamed::ParquetBatches>()?;

@@ -1,6 +1,6 @@
 //! Probes at the head of a list: a ping at random instants, and a call.
 //!
-//! The rules are those of `mayfly.simulate.probes`.
+//! The rules are those of `mayfly.simulate.probes`, which takes the instants of the ping from here.
 
 use netsim::{Burst, Bursts, FlowSpec, Probe, Scripts};
 use units::Time;
@@ -74,14 +74,10 @@ impl List {
         let (mut flows, mut names, mut list, mut of) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         if probes.ping {
             let interval_s = probes.interval_s.max(LEAST_INTERVAL_S);
-            let count = ((until_s / interval_s) as u64).max(1);
-            let mut random = Stream::named(probes.seed, &["probes", "ping"]);
-            list.extend((0..count).map(|place| {
-                let at = written((place as f64 + random.uniform()) * interval_s);
-                Burst { at, gap: Time::ZERO, packets: 1, len: PING_BYTES }
-            }));
+            let instants = ping_instants(probes.seed, until_s, interval_s);
+            list.extend(instants.into_iter().map(|at| Burst { at, gap: Time::ZERO, packets: 1, len: PING_BYTES }));
             of.push((0, 0..list.len()));
-            flows.push(flow(first_up, count, PING_BYTES, f64::from(PING_BYTES) * 8.0 / interval_s));
+            flows.push(flow(first_up, list.len() as u64, PING_BYTES, f64::from(PING_BYTES) * 8.0 / interval_s));
             names.push("ping");
         }
         if probes.call {
@@ -106,8 +102,15 @@ impl List {
     }
 }
 
-/// An instant as a flow list writes it: nine decimals.
-fn written(seconds: f64) -> Time {
-    let kept_s: f64 = format!("{seconds:.9}").parse().unwrap_or(seconds);
-    Time((kept_s * 1e9).round_ties_even() as u64)
+/// When the packets of a ping leave, before `until_s`: one at a random instant of each interval, at least one.
+pub fn ping_instants(seed: u64, until_s: f64, interval_s: f64) -> Vec<Time> {
+    let mut random = Stream::named(seed, &["probes", "ping"]);
+    let count = ((until_s / interval_s) as u64).max(1);
+    (0..count).map(|place| rounded((place as f64 + random.uniform()) * interval_s)).collect()
+}
+
+/// An instant to the nanosecond; the product of all of it would be off by one now and then.
+fn rounded(seconds: f64) -> Time {
+    let whole = seconds.floor();
+    Time(whole as u64 * 1_000_000_000 + ((seconds - whole) * 1e9).round_ties_even() as u64)
 }

@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn an_hour_is_that_of_the_named_stream_of_numpy() {
-        // mayfly.workload.sessions.another_hour at commit 47929180, of ten users with a flow each second, and of the
+        // mayfly.workload.replayed.another_hour at commit 47929180, of ten users with a flow each second, and of the
         // first one two: pl.DataFrame({"start_s": [0.0, 0.0, 1.0, ..., 9.0], "opened_by": ["sender"] * 11, "dst": ["x"]
         // * 11, "src": ["0", "0", "1", ..., "9"], "connection_id": [0, 0, 1, ..., 9]}), seed 1, replication 3.
         let start_s: Vec<f64> = [0].into_iter().chain(0..10).map(f64::from).collect();

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from mayfly.comparison.comparison import gather
-from mayfly.metrics.pages import page_loads
 from mayfly.metrics.progress import plateaus
+from mayfly.metrics.trains import page_loads
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.run import RunResult
 

@@ -62,7 +62,7 @@ def run(commands: Callable[[], Callable[..., Any]]) -> None:
     if received or status == INTERRUPTED:
         status, message = 128 + (received or [signal.SIGINT])[0], "interrupted: nothing half-written was left"
     if status > 128:
-        from mayfly.text.durable import remove_unfinished
+        from mayfly.text.files import remove_unfinished
 
         # An interrupt between two steps of a `with` statement passes by what cleans up after it.
         remove_unfinished()
@@ -103,7 +103,7 @@ def limit(memory: str | None, time: str | None) -> None:
 
 def _end_at_once(message: str) -> None:
     """Ends the process from whatever thread, as a refusal; what runs cannot be asked to stop."""
-    from mayfly.text.durable import remove_unfinished
+    from mayfly.text.files import remove_unfinished
 
     remove_unfinished()
     # Where polars reads, it is closed (`without_panics`).

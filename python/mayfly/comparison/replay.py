@@ -16,10 +16,9 @@ from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
 from mayfly.workload.capture import RTT_BOUNDS_S
-from mayfly.workload.closed_loop import LASTED, closed
+from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
-from mayfly.workload.partial import partial_sentences
-from mayfly.workload.replayed import FORMS, Captured, flows_of, read_options, refuse_clock_jump
+from mayfly.workload.replayed import FORMS, LASTED, Captured, closed, flows_of, read_options, refuse_clock_jump
 from mayfly.workload.sides import networks_of
 from mayfly.workload.udp_share import UdpShare
 

@@ -18,7 +18,7 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.resampled import OWN_HOSTS, HourRun, ResampledHours
 from mayfly.simulate.run import Progress
-from mayfly.workload.sessions import GAP_S, LEAST_SESSIONS, session_of, users_of
+from mayfly.workload.replayed import GAP_S, LEAST_SESSIONS, session_of, users_of
 
 if TYPE_CHECKING:
     from mayfly.summary_types import DisciplineRow

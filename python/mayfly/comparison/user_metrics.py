@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly import _native
 from mayfly.comparison.ordering import baseline
-from mayfly.metrics.levels import BUSY
 from mayfly.text.readable import share_text
 
 if TYPE_CHECKING:
@@ -245,3 +244,7 @@ def load_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     none = "The link is" if share == 0 else "Under some of the disciplines the link is"
     over = f"{both[0].lower()}{both[1:]} taken over the whole time."
     return f"{none} in no second busy for {100 * BUSY:.0f} % of it: {over}"
+
+
+BUSY = 0.8
+"""Share of a second for which a link sends from which on it is busy in that second, in either direction."""

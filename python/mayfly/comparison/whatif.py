@@ -21,8 +21,8 @@ from mayfly.errors import MayflyError
 from mayfly.metrics import answer
 from mayfly.metrics.trains import time_row, train_records
 from mayfly.simulate.run import Progress, named, starting_in_time
-from mayfly.workload.closed_loop import closed
 from mayfly.workload.mix import offered
+from mayfly.workload.replayed import closed
 
 if TYPE_CHECKING:
     from mayfly.summary_types import Summary
@@ -97,12 +97,12 @@ def whatif(
     Notes
     -----
     Connections are scripts of what their ends say to each other (:mod:`mayfly.workload.replayed`); what a user starts
-    next waits for what was there before (:mod:`mayfly.workload.closed_loop`), and the queue of the captured link is
+    next waits for what was there before (:mod:`mayfly.workload.replayed`), and the queue of the captured link is
     left out as far as the capture shows it (``crates/replay/src/link``). The answer is about their trains.
     docs/verification.md says how well that predicts. At a ``load`` that was asked for nobody waits.
 
     A capture is one draw of what its users do. Six to sixteen more hours are drawn from its sessions
-    (:func:`mayfly.workload.sessions.another_hour`) and run under every discipline, until more of them would hardly
+    (:func:`mayfly.workload.replayed.another_hour`) and run under every discipline, until more of them would hardly
     change the choice; ``replications`` fixes their number. The intervals of the figures come from them
     (:func:`mayfly.metrics.resampling.hour_ci95`). ``summary["resampling"]`` says how many there were, and
     ``summary["recommendation"]`` what to use.

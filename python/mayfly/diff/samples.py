@@ -12,7 +12,7 @@ from mayfly.errors import MayflyError
 from mayfly.text.parquet import read_parquet
 from mayfly.text.readable import printable
 from mayfly.workload.copies import copies_sentence
-from mayfly.workload.partial import refuse_partial
+from mayfly.workload.doubts import refuse_partial
 
 PAUSE_S = 1.0
 """A pair of hosts that starts no transfer for so long begins another session, s."""

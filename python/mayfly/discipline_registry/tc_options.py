@@ -7,6 +7,7 @@ one that the user asks for is refused by name, and a default of ours that is ano
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from mayfly.discipline_registry import Discipline, disciplines
@@ -411,7 +412,8 @@ LEAVES: dict[str, Leaf] = {
 """Disciplines that the kernel has by another name, with other options or in several kinds, by id; `leaves` has all."""
 
 
-def leaves() -> dict[str, Leaf]:
+@cache
+def leaves() -> Mapping[str, Leaf]:
     """Disciplines that the kernel has, by id: `LEAVES`, and those that say they run as a module of ours.
 
     Such a module (``kernel/sch_<id>.c``) takes a limit and the options of the registry by their names, but for those
@@ -419,7 +421,8 @@ def leaves() -> dict[str, Leaf]:
 
     Returns
     -------
-    dict of Leaf
+    mapping of Leaf
+        The same one each time.
     """
     found = dict(LEAVES)
     for row in disciplines():

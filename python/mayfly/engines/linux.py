@@ -21,11 +21,10 @@ from mayfly.engines.transport import Transport, transport_of
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import transports
-from mayfly.simulate.columns import begun, native_flows, with_ids
-from mayfly.simulate.facts import facts_of, with_calls
+from mayfly.simulate.columns import begun, facts_of, native_flows, with_calls, with_ids
 from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.network.graph import graph_of
-from mayfly.simulate.network.interfaces import totals
+from mayfly.simulate.network.protocol import totals
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.probes import PING, Probing, ping_alone, with_probes
 from mayfly.simulate.probes import idle_rtt_s as idle_rtt

@@ -15,7 +15,7 @@ import numpy as np
 from mayfly.arrays import Floats, quantiles
 from mayfly.errors import MayflyError
 from mayfly.laws.families import Exponential, Family, Lognormal, Weibull
-from mayfly.laws.roots import root
+from mayfly.laws.solving import root
 
 LAWS = ("exponential", "lognormal", "weibull")
 """What is fitted."""

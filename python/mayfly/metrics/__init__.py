@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from mayfly.metrics.cell import cell_row
     from mayfly.metrics.delivery import per_interval
     from mayfly.metrics.departures import inter_departure_cdf, inter_departures, regularity
-    from mayfly.metrics.fairness import fair_service
+    from mayfly.metrics.fairness import fair_service, jain_index, permanent_jain
     from mayfly.metrics.groups import batch_response, fair_groups, group_rows, slowdown_percentiles
-    from mayfly.metrics.jain import jain_index, permanent_jain
     from mayfly.metrics.loss import loss_by_size, loss_rate, lossy_share_up_to, lossy_sizes
     from mayfly.metrics.playout import blocks_in_time, deadline_misses, jitter, one_way_delays
     from mayfly.metrics.progress import plateaus
@@ -44,7 +43,7 @@ _HOMES = {
     "incomplete": "response",
     "inter_departure_cdf": "departures",
     "inter_departures": "departures",
-    "jain_index": "jain",
+    "jain_index": "fairness",
     "jitter": "playout",
     "loss_by_size": "loss",
     "loss_rate": "loss",
@@ -54,7 +53,7 @@ _HOMES = {
     "normalised_throughput": "shares",
     "one_way_delays": "playout",
     "per_interval": "delivery",
-    "permanent_jain": "jain",
+    "permanent_jain": "fairness",
     "plateaus": "progress",
     "queueing_delay": "queue_delay",
     "regularity": "departures",

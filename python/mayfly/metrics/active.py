@@ -8,8 +8,7 @@ import polars as pl
 
 from mayfly.arrays import number_or_none
 from mayfly.metrics import curves
-from mayfly.metrics.parts import parts_by
-from mayfly.metrics.size_classes import run_keys
+from mayfly.metrics.size_classes import parts_by, run_keys
 
 if TYPE_CHECKING:
     from mayfly.summary_types import ActiveFlows
@@ -51,12 +50,12 @@ def active_flows(records: pl.DataFrame, end_s: float, interval_s: float = 100.0,
     edges = curves.intervals_of(end_s, interval_s, start_s)
     keys = run_keys(records)
     parts = parts_by(records, keys)
-    blocks = [
-        pl.DataFrame(curves.active_flows(part["start_s"].to_numpy(), part["finish_s"].to_numpy(), edges)).select(
-            *[pl.lit(v).alias(k) for k, v in zip(keys, key, strict=True)], pl.all()
-        )
-        for key, part in parts.items()
-    ]
+    blocks = []
+    for key, part in parts.items():
+        found = curves.active_flows(part["start_s"].to_numpy(), part["finish_s"].to_numpy(), edges)
+        # Of arrays polars asks first whether they are masked, for which numpy imports 7 ms of code.
+        block = pl.DataFrame({name: values.tolist() for name, values in found.items()})
+        blocks.append(block.select(*[pl.lit(v).alias(k) for k, v in zip(keys, key, strict=True)], pl.all()))
     schema = {key: records.schema[key] for key in keys} | _SCHEMA
     return pl.concat(blocks).cast(pl.Schema(schema)) if blocks else pl.DataFrame(schema=schema)
 

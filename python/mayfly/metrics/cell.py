@@ -15,9 +15,9 @@ from mayfly.arrays import number_or_none
 from mayfly.errors import MayflyError
 from mayfly.metrics.active import active_flows, active_row
 from mayfly.metrics.curves import ENDLESS_BYTES
+from mayfly.metrics.fairness import jain_index
 from mayfly.metrics.groups import group_classes
 from mayfly.metrics.intervals import student_ci95
-from mayfly.metrics.jain import jain_index
 from mayfly.metrics.size_classes import classes
 from mayfly.metrics.summary import class_row
 

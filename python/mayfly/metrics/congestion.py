@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import polars as pl
 
 from mayfly.metrics.active import active_flows, active_row
-from mayfly.metrics.jain import permanent_jain
+from mayfly.metrics.fairness import permanent_jain
 from mayfly.metrics.loss import loss_rate
 from mayfly.metrics.queue_delay import pooled, relative_queueing_delay
 
@@ -43,7 +43,7 @@ def congestion_row(
         ``loss`` with ``rate`` (drops over packets sent), ``flows`` (TCP, that lost a packet or more) and ``share`` of
         the TCP flows; ``queueing_delay`` pooled over the replications, with ``relative`` (Zhao 2004, IV.A.3);
         ``active_flows`` with ``mean`` (over time, then over replications) and ``max``; ``jain`` of
-        :func:`mayfly.metrics.jain.permanent_jain`.
+        :func:`mayfly.metrics.fairness.permanent_jain`.
     """
     tcp = records.select("protocol", "drops").filter(pl.col("protocol") == "tcp")
     lossy = tcp.filter(pl.col("drops") > 0).height

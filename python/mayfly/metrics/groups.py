@@ -11,9 +11,8 @@ from mayfly.arrays import number, number_or_none
 from mayfly.errors import MayflyError
 from mayfly.metrics.curves import ENDLESS_BYTES, PROGRESS_COLUMNS
 from mayfly.metrics.fairness import fair_service, wire_bytes
-from mayfly.metrics.parts import parts_by
 from mayfly.metrics.progress import plateaus
-from mayfly.metrics.size_classes import classes, run_keys
+from mayfly.metrics.size_classes import classes, parts_by, run_keys
 from mayfly.metrics.summary import class_row
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import polars as pl
 from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.metrics.curves import PROGRESS_COLUMNS
-from mayfly.metrics.parts import parts_by
-from mayfly.metrics.size_classes import run_keys
+from mayfly.metrics.size_classes import parts_by, run_keys
 
 _SCHEMA: dict[str, pl.DataType] = {
     "rank": pl.Int64(),

@@ -1,7 +1,7 @@
 """Intervals from resampled runs: what another such hour would bring.
 
 The figure comes from the capture's own run, the spread from runs of other hours drawn from it
-(:mod:`mayfly.workload.sessions`): the interval is the range of them all, made wider as their number asks for (a
+(:mod:`mayfly.workload.replayed`): the interval is the range of them all, made wider as their number asks for (a
 percentile interval of the bootstrap, Efron and Tibshirani 1993, ch. 13). Each draw is a whole hour. The interval is for
 the figure of a typical hour: the median over all hours like this one.
 """

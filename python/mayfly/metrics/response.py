@@ -11,7 +11,7 @@ import polars as pl
 from mayfly.errors import MayflyError
 from mayfly.metrics import curves
 from mayfly.metrics.curves import TIMED, columns_of
-from mayfly.metrics.parts import parts_by
+from mayfly.metrics.size_classes import parts_by
 
 
 def checked(name: str, value: int | None, least: int) -> None:

@@ -229,7 +229,7 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     'down'
     """
     from mayfly.workload.connections import MOST_VOLUMES, ReadOptions, read_captures, why_nothing
-    from mayfly.workload.partial import partial_sentences
+    from mayfly.workload.doubts import partial_sentences
     from mayfly.workload.sides import near_side, networks_of, sides_of
 
     if os.fspath(capture) == "-":

@@ -6,9 +6,8 @@ from typing import Any
 from mayfly.limits import stopped_sentence
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 from mayfly.workload.copies import copies_sentence
-from mayfly.workload.doubts import SKIPPED, clock_jump_sentence, one_sided_sentence
+from mayfly.workload.doubts import SKIPPED, clock_jump_sentence, loads_sentence, one_sided_sentence
 from mayfly.workload.doubts import reasons as reasons_of
-from mayfly.workload.partial import loads_sentence
 from mayfly.workload.udp_share import UdpShare
 
 FOUND_BY = {

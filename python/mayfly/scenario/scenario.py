@@ -10,9 +10,8 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_
 
 from mayfly import discipline_registry
 from mayfly.errors import MayflyError
-from mayfly.fields import Later, Name, Seconds, Section, Whole, as_written, section_of
+from mayfly.fields import Delay, Later, Name, Seconds, Section, Whole, as_written, section_of
 from mayfly.scenario.network import Network
-from mayfly.scenario.probes import Probes
 from mayfly.scenario.transport import OwnTransport, Tcp, merged, refusal
 from mayfly.text import quantity
 from mayfly.text.files import bounded_text
@@ -78,6 +77,27 @@ def _named_transports(workload: Workload) -> Iterator[tuple[str, str]]:
         transport = getattr(section, "transport", None)
         if transport is not None:
             yield f"{name}.transport", transport
+
+
+class Probes(Section):
+    """Probes of one bottleneck link next to the workload: none counts in transfers, drops, UDP or queueing delays."""
+
+    ping: bool = Field(
+        False, description="packets of 64 bytes through both queues and back, on average one an interval"
+    )
+    call: bool = Field(False, description="a telephone call: 50 packets/s of 200 bytes each way (G.711, 20 ms)")
+    interval: Seconds = Field(
+        as_written("100ms"), ge=1e-3, le=3600, description="of the ping: one packet at random in each"
+    )
+    until: Seconds | None = Field(None, description="no probe is sent from then on; end of the run when absent")
+    rtt: Delay | None = Field(
+        None, description="round-trip time of their path without queueing; that of the network when absent"
+    )
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a probe."""
+        return self.ping or self.call
 
 
 class Scenario(Section):

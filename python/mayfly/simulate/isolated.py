@@ -80,8 +80,10 @@ class PathsAlone:
         with self._lock:
             if replication not in self._found:
                 ways = Ways(net, settings, full_packet_bytes)
-                numbers = np.zeros(records.height, dtype=np.uint16) if transports is None else transports
-                self._found[replication] = self._of_list(ways, records.with_columns(own_transport=pl.Series(numbers)))
+                several = transports is not None and transports.any()
+                # See `mayfly.metrics.active` on arrays as columns.
+                numbers = pl.Series(transports) if several else pl.lit(0, pl.UInt16)
+                self._found[replication] = self._of_list(ways, records.with_columns(own_transport=numbers))
         found = self._found[replication]
         return found.zip_with(records["finish_s"].is_not_null(), pl.Series([None], dtype=pl.Float64))
 

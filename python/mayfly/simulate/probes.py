@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from mayfly import _native
 from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.scenario.scenario import Scenario
-from mayfly.workload.arrivals import stream
-from mayfly.workload.bursts import BURSTS, of_flow
+from mayfly.workload.bursts import BURSTS
 from mayfly.workload.mix import offered
 
 PING_BYTES = 64
@@ -254,10 +252,8 @@ def _lighter(flows: pl.DataFrame) -> str:
 
 def _ping(until_s: float, interval_s: float, seed: int, direction: str) -> dict[str, object]:
     """A packet at a random instant of each interval, there and back."""
-    count = max(int(until_s / interval_s), 1)
-    at_s = (np.arange(count) + stream(seed, "probes", "ping").random(count)) * interval_s
-    bursts = of_flow(at_s, PING_BYTES, 1, 0.0)
-    return _row(direction, count, PING_BYTES, PING_BYTES * 8 / interval_s) | {"bursts": bursts}
+    bursts = pl.DataFrame(_native.ping_bursts(seed, until_s, interval_s, PING_BYTES))["bursts"][0]
+    return _row(direction, len(bursts), PING_BYTES, PING_BYTES * 8 / interval_s) | {"bursts": bursts}
 
 
 def _steady_ping(until_s: float, gap_s: float) -> dict[str, object]:

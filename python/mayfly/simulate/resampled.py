@@ -23,8 +23,7 @@ from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.run import Progress, UsersRun, in_threads
 from mayfly.simulate.settings import native_settings
 from mayfly.simulate.traces import CALL
-from mayfly.workload.closed_loop import LASTED
-from mayfly.workload.sessions import GAP_S
+from mayfly.workload.replayed import GAP_S, LASTED
 
 OWN_HOSTS = "the network names its hosts, and an hour has users that the capture does not have"
 """Why there are no hours."""

@@ -19,7 +19,7 @@ from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
 from mayfly.metrics.totals import derived, derived_of_cell
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
-from mayfly.simulate.facts import facts_of, with_calls
+from mayfly.simulate.columns import facts_of, with_calls
 from mayfly.simulate.isolated import PathsAlone
 from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
@@ -180,7 +180,7 @@ class NativeRun:
     alone : dict of ndarray or None
         Columns of the list of one ping (:func:`mayfly.simulate.probes.ping_alone`); None without a ping.
     facts : dict
-        Of the list (:func:`mayfly.simulate.facts.facts_of`).
+        Of the list (:func:`mayfly.simulate.columns.facts_of`).
     """
 
     settings: dict[str, Any]

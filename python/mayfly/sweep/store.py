@@ -28,8 +28,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
-from mayfly.text.durable import flushed
-from mayfly.text.files import complete, first_line
+from mayfly.text.files import complete, first_line, flushed
 from mayfly.text.folder import write_table
 from mayfly.text.parquet import read_parquet
 from mayfly.text.quantity import shown

@@ -4,7 +4,6 @@ A column is declared once, where its values are made: in a Rust struct (``crates
 stage that adds it. Polars schemas, the metadata of Parquet files and the tables of the documentation come from there.
 """
 
-from mayfly.tables.native import native
-from mayfly.tables.table import Column, Table
+from mayfly.tables.table import Column, Table, native
 
 __all__ = ["Column", "Table", "native"]

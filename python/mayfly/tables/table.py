@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import polars as pl
+
+from mayfly import _native
 
 DTYPES: dict[str, pl.DataType] = {
     "int64": pl.Int64(),
@@ -117,3 +119,33 @@ def _row(column: Column) -> str:
     name = f"`{column.name}`" + (" ?" if column.optional else "")
     cells = (name, column.type + ("?" if column.nullable else ""), column.unit, column.meaning.replace("|", "\\|"))
     return "| " + " | ".join(cells) + " |"
+
+
+@cache
+def _all() -> dict[str, Table]:
+    return {
+        table["name"]: Table(
+            table["name"], tuple(Column(**column) for column in table["columns"]), version=table["version"]
+        )
+        for table in json.loads(_native.table_schema())
+    }
+
+
+def native(name: str) -> Table:
+    """A table of the compiled module.
+
+    Parameters
+    ----------
+    name : str
+        As declared in Rust.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> [column.name for column in native("timeouts").columns]
+    ['flow_id', 'time_s']
+    """
+    return _all()[name]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.errors import MayflyError
-from mayfly.text.durable import UNFINISHED, clear_abandoned, flushed, in_use
+from mayfly.text.files import UNFINISHED, clear_abandoned, flushed, in_use
 
 if TYPE_CHECKING:
     import polars as pl

@@ -126,7 +126,7 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     from mayfly.workload.capture import flows_of_connections, hosts_of
     from mayfly.workload.connections import read_captures
     from mayfly.workload.copies import copies_sentence
-    from mayfly.workload.partial import partial_sentences
+    from mayfly.workload.doubts import partial_sentences
 
     reading = read_captures(captures)
     frame = reading.connections

@@ -15,9 +15,9 @@ from mayfly.simulate.run import RunResult
 from mayfly.verify.outcome import Key, Outcome, key_of
 from mayfly.verify.real import Ran
 from mayfly.verify.workloads import Workload
-from mayfly.workload.closed_loop import closed
 from mayfly.workload.connections import read_captures
-from mayfly.workload.partial import refuse_partial
+from mayfly.workload.doubts import refuse_partial
+from mayfly.workload.replayed import closed
 
 SITE = "10.2.0.0/16"
 """Of the clients."""

@@ -18,13 +18,13 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import polars as pl
 
-from mayfly.arrays import Integers, number, number_or_none
+from mayfly import _native
+from mayfly.arrays import Integers, number_or_none
 from mayfly.errors import MayflyError
-from mayfly.headers import UDP_HEADER_BYTES
-from mayfly.workload import bursts, scripts, stages
+from mayfly.workload import bursts, stages
 from mayfly.workload.arrivals import choice, stream
 from mayfly.workload.hosts import Hosts, Pair, check_users, drawn_ends, fresh_pairs, own_ends
-from mayfly.workload.lists import ENDLESS_BYTES, flow_list
+from mayfly.workload.lists import flow_list
 from mayfly.workload.offering import Transfers
 from mayfly.workload.sources.transfers import transfer_flows
 
@@ -145,10 +145,6 @@ def synthetic(
     return flow_list(pl.concat(ends, how="diagonal").sort("start_s", maintain_order=True), mss=mss, source="workload")
 
 
-_OFFERED = ("direction", "start_s", "protocol", "size_bytes", "packet_bytes", "rate_bps", "application")
-"""Columns of which :func:`offered` counts, besides bursts and scripts."""
-
-
 def offered(
     flows: pl.DataFrame, *, mss: int = 1460, header_bytes: int = 40, span_s: float | None = None
 ) -> dict[str, Any]:
@@ -185,44 +181,22 @@ def offered(
     check_packet(mss, header_bytes)
     if span_s is not None and not 0 < span_s < math.inf:
         raise MayflyError(f"span_s = {span_s}: must be above 0 and finite")
-    udp = pl.col("protocol") == "udp"
-    packet = pl.when(udp).then(pl.col("packet_bytes")).otherwise(None).fill_null(mss + header_bytes)
-    payload = packet - pl.when(udp).then(UDP_HEADER_BYTES).otherwise(header_bytes)
-    packets = (pl.col("size_bytes") + payload - 1) // payload
-    # Every packet of a UDP flow has the same length; the last one of a TCP flow is as long as what is left.
-    wire = pl.when(udp).then(packets * packet).otherwise(pl.col("size_bytes") + packets * header_bytes)
-    endless = ~udp & (pl.col("size_bytes") == ENDLESS_BYTES)
-    if "application" in flows.columns:
-        endless |= pl.col("application").is_not_null()
-    lasts_s = (wire * 8 / pl.col("rate_bps")).fill_null(0.0)
-    # Without the lists, which would be copied by every filter.
-    told = flows.select(*(name for name in _OFFERED if name in flows.columns))
-    if "bursts" in flows.columns:
-        own = bursts.checked(flows["bursts"])
-        told = told.with_columns(own["wire_bytes"], own["end_s"])
-        wire, lasts_s = pl.coalesce("wire_bytes", wire), pl.coalesce("end_s", lasts_s)
-    told = told.select("direction", "start_s", wire=wire, end_s=pl.col("start_s") + lasts_s, endless=endless)
-    endless_flows = told["endless"].sum()
-    if "script" in flows.columns:
-        told = _both_ways_of_scripts(told, scripts.wire_bytes(flows["script"], mss, header_bytes))
-    counted = told.filter(~pl.col("endless"))
-    if span_s is None:
-        span_s = number(counted["end_s"].max()) - number(counted["start_s"].min()) if counted.height else 0.0
+    told = flows.select(
+        "start_s",
+        pl.col("size_bytes", "packet_bytes").cast(pl.Int64),
+        pl.col("rate_bps").cast(pl.Float64),
+        up=pl.col("direction") == "up",
+        udp=pl.col("protocol") == "udp",
+        application=pl.col("application").is_not_null() if "application" in flows.columns else pl.lit(False),
+    )
+    bursts_of, scripts_of = (flows.select(name) if name in flows.columns else None for name in ("bursts", "script"))
+    own_span_s, endless_flows, ways = _native.offered(told, bursts_of, scripts_of, mss, header_bytes)
+    span_s = own_span_s if span_s is None else span_s
     answer: dict[str, Any] = {"span_s": span_s, "endless_flows": endless_flows}
-    for direction in ("down", "up"):
-        wires = counted["wire"].filter(counted["direction"] == direction)
-        mbps = number(wires.sum()) * 8 / span_s / 1e6 if span_s > 0 else None
-        answer[direction] = {"flows": len(wires), "wire_bytes": wires.sum(), "mbps": mbps}
+    for direction, (count, wire_bytes) in zip(("down", "up"), ways, strict=True):
+        mbps = wire_bytes * 8 / span_s / 1e6 if span_s > 0 else None
+        answer[direction] = {"flows": count, "wire_bytes": wire_bytes, "mbps": mbps}
     return answer
-
-
-def _both_ways_of_scripts(told: pl.DataFrame, wires: pl.DataFrame) -> pl.DataFrame:
-    """A row for each direction in which a scripted flow brings some bytes; ``wires`` are null without a script."""
-    parts = [told.filter(wires["down"].is_null())]
-    for wire in wires.iter_columns():
-        own = told.with_columns(direction=pl.lit(wire.name), wire=wire.cast(told.schema["wire"]))
-        parts.append(own.filter(wire > 0))
-    return pl.concat(parts)
 
 
 def scale_load(

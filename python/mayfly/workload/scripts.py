@@ -201,34 +201,6 @@ def written(scripts: pl.Series) -> pl.Series:
     return pl.DataFrame(_native.write_scripts(scripts.to_frame())).to_series().cast(pl.String).alias(scripts.name)
 
 
-def wire_bytes(scripts: pl.Series, mss: int, header_bytes: int) -> pl.DataFrame:
-    """Bytes that each script brings in either direction.
-
-    Parameters
-    ----------
-    scripts : polars.Series of SCRIPT, shape (n_flows,)
-        Null for a flow without one.
-    mss, header_bytes : int
-        Payload of a full TCP packet and header of every TCP packet, bytes.
-
-    Returns
-    -------
-    polars.DataFrame, shape (n_flows, 2)
-        ``down`` and ``up``, bytes of the data packets with headers; null without script.
-
-    Examples
-    --------
-    >>> wire_bytes(column([[Train(True, 400), Train(False, 3000)], None]), 1460, 40)["down"].to_list()
-    [3120, None]
-    """
-    size, up = (pl.element().struct.field(name) for name in ("size_bytes", "up"))
-    wire = size + (size + (mss - 1)) // mss * header_bytes
-    return scripts.to_frame("script").select(
-        pl.col("script").list.eval(pl.when(own).then(wire).otherwise(0)).list.sum().alias(way)
-        for way, own in (("down", ~up), ("up", up))
-    )
-
-
 def trains_frame(trains: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
     """When the trains of scripted flows were under way.
 

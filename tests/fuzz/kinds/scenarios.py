@@ -11,8 +11,7 @@ from values import ANYTHING, DISCIPLINES, as_toml, damaged, mostly, of_field, se
 
 from mayfly.errors import MayflyError
 from mayfly.scenario.network import HostGroup, Link, Network
-from mayfly.scenario.probes import Probes
-from mayfly.scenario.scenario import READY, Scenario, field_names
+from mayfly.scenario.scenario import READY, Probes, Scenario, field_names
 from mayfly.scenario.transport import OwnTransport, Tcp
 from mayfly.scenario.wlan import Wlan
 from mayfly.text import quantity

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 
 from mayfly.arrays import number
-from mayfly.metrics.pages import page_loads
 from mayfly.metrics.progress import plateaus
 from mayfly.metrics.size_classes import completed_tcp
+from mayfly.metrics.trains import page_loads
 from mayfly.simulate.run import RunResult
 from mayfly_papers.chen2012.wired import measures as wired_measures
 from mayfly_papers.chen2012.wlan import measures as wlan_measures

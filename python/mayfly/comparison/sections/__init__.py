@@ -1,38 +1,24 @@
 """The sections of a comparison: each measures a part of the summary and puts it into tables.
 
-A section is a module here and its name in :data:`SECTIONS`. Its ``SECTION`` says what it measures and shows.
+A section says what it measures and shows. It stands in the module of its subject, and in :data:`SECTIONS`.
 """
 
-from mayfly.comparison.sections import (
-    cell,
-    congestion,
-    engines,
-    group_transfers,
-    groups,
-    interfaces,
-    links,
-    media,
-    models,
-    nonresponsive,
-    pages,
-    trains,
-    users,
-)
+from mayfly.comparison.sections import cell, congestion, groups, links, models, users
 from mayfly.comparison.sections.section import Section
 
 SECTIONS: tuple[Section, ...] = (
     links.SECTION,
     users.SECTION,
-    engines.SECTION,
+    models.ENGINES,
     models.SECTION,
     cell.SECTION,
-    pages.SECTION,
-    media.SECTION,
-    group_transfers.SECTION,
-    trains.SECTION,
+    users.PAGES,
+    users.MEDIA,
+    groups.TRANSFERS,
+    users.TRAINS,
     groups.SECTION,
-    interfaces.SECTION,
+    links.INTERFACES,
     congestion.SECTION,
-    nonresponsive.SECTION,
+    congestion.ESTIMATOR,
 )
 """In the order of terminal and page."""

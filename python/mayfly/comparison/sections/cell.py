@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from mayfly.comparison.sections.group_transfers import HEADS as GROUP_HEADS
-from mayfly.comparison.sections.group_transfers import group_lines
+from mayfly.comparison.sections.groups import HEADS as GROUP_HEADS
+from mayfly.comparison.sections.groups import group_lines
 from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.show.table import Table
 from mayfly.text.readable import MISSING, count_text, digits, share_text, time_text

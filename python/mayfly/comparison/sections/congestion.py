@@ -1,4 +1,4 @@
-"""Loss, queueing delay and active flows under each discipline, and of each class of traffic."""
+"""Loss, queueing delay and active flows under each discipline and of each class, and the estimate in a queue."""
 
 from __future__ import annotations
 
@@ -83,3 +83,14 @@ def _delay(delay: QueueDelay) -> tuple[str, ...]:
 
 
 SECTION = Section(measure, tables)
+
+
+def measure_estimator(of: Measured) -> DisciplineRowPart:
+    """The key ``nonresponsive``, of disciplines that estimate it."""
+    from mayfly.metrics.estimates import estimate_row
+
+    found = estimate_row(of.samples, of.workload.begin_s)
+    return {"nonresponsive": found} if found else {}
+
+
+ESTIMATOR = Section(measure_estimator)

@@ -1,19 +1,20 @@
-"""What groups of flows got of what is fair: share, slowdown, longest stall and loss."""
+"""What groups of flows got of what is fair: share, slowdown, longest stall, loss, and times of transfers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.ordering import grouped
 from mayfly.comparison.sections.section import Section, rows_with
 from mayfly.show.plots import MANY
 from mayfly.show.table import Cell, Table
-from mayfly.text.readable import MISSING, digits, share_text, time_text
+from mayfly.text.readable import MISSING, count_text, digits, share_text, spread_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.comparison.run_set import Measured
-    from mayfly.summary_types import DisciplineRowPart, Group, Slowdown, Summary
+    from mayfly.summary_types import DisciplineRowPart, Group, GroupTransfers, Slowdown, Summary
+
 
 HOLDS = 1.25
 """Up to this many fair shares an attacker counts as held; below the inverse, a victim as starved."""
@@ -124,3 +125,52 @@ def by_family(
 
 
 SECTION = Section(measure, tables)
+
+
+HEADS = ("discipline", "group", "flows", "un-\nfinished", "short flows", "long flows")
+
+
+def measure_transfers(of: Measured) -> DisciplineRowPart:
+    """The key ``group_transfers``, where flows have groups and some go up; a cell has them among its own figures."""
+    from mayfly.metrics.groups import group_classes
+
+    if not of.workload.grouped or of.runs[0].cell is not None:
+        return {}
+    found = group_classes(of.records, len(of.runs))
+    return {"group_transfers": found} if any(row["direction"] == "up" for row in found) else {}
+
+
+def transfer_tables(summary: Summary) -> tuple[Table, ...]:
+    """Transfers of each group in each direction; none where none of them go up, and in a cell."""
+    lines = group_lines((row["label"], row["group_transfers"]) for row in rows_with(summary, "group_transfers"))
+    note = "Short and long flows are classed within each group and direction."
+    return (Table("Transfers by group and direction", HEADS, lines, names=2, notes=(note,)),) if lines else ()
+
+
+def group_lines(groups: Iterable[tuple[str, Sequence[GroupTransfers]]]) -> tuple[tuple[str, ...], ...]:
+    """Rows under ``HEADS``.
+
+    Parameters
+    ----------
+    groups : iterable of (str, sequence of mapping)
+        Discipline, and rows of :func:`mayfly.metrics.groups.group_classes`.
+
+    Returns
+    -------
+    tuple of tuple of str
+    """
+    lines = []
+    for label, rows in groups:
+        for position, own in enumerate(rows):
+            cells = (
+                count_text(own["flows"]),
+                count_text(own["flows"] - own["completed"]),
+                spread_text(own["short"]["mean_s"], own["short"]["ci95"]),
+                spread_text(own["long"]["mean_s"], own["long"]["ci95"]),
+            )
+            name = f"{own['group'] or MISSING}, {own['direction']}"
+            lines.append((label if position == 0 else "", name, *cells))
+    return tuple(lines)
+
+
+TRANSFERS = Section(measure_transfers, transfer_tables)

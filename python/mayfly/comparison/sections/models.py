@@ -1,8 +1,9 @@
-"""What queueing models expect of each discipline beside what was simulated."""
+"""What queueing models expect of each discipline compared with the simulation, and the kernel compared with it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
 
 from mayfly.comparison.sections.section import Section
 from mayfly.show.table import Table
@@ -10,6 +11,7 @@ from mayfly.text.readable import MISSING, count_text, time_text
 
 if TYPE_CHECKING:
     from mayfly.summary_types import Summary
+
 
 TITLE = "Models beside the simulation"
 HEADS = (
@@ -82,3 +84,30 @@ def error_text(error: float | None, signed: bool = True) -> str:
 
 
 SECTION = Section(tables=tables, notes=notes)
+
+
+Ratio = Literal["short", "long", "utilisation", "queue_mean_packets", "drops", "flows_unfinished"]
+
+_RATIOS: Mapping[Ratio, str] = {
+    "short": "short\nflows",
+    "long": "long\nflows",
+    "utilisation": "link\nuse",
+    "queue_mean_packets": "mean\nqueue",
+    "drops": "drops",
+    "flows_unfinished": "un-\nfinished",
+}
+
+
+def engine_tables(summary: Summary) -> tuple[Table, ...]:
+    """What the kernel measured over what the simulator did, a row per discipline; none unless both ran."""
+    rows = summary.get("engines")
+    if not rows:
+        return ()
+    cells = [
+        (row["label"], *(MISSING if (ratio := row[name]) is None else f"{ratio:.2f}" for name in _RATIOS))
+        for row in rows
+    ]
+    return (Table("Linux over simulator", ("discipline", *_RATIOS.values()), tuple(cells), narrow="fold"),)
+
+
+ENGINES = Section(tables=engine_tables)

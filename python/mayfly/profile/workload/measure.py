@@ -21,8 +21,8 @@ from mayfly.profile.workload.laws import Fitted, Measured, fitted, measured
 from mayfly.profile.workload.schema import Class, Datagrams, Ends, Period, Workload
 from mayfly.text.parquet import read_parquet
 from mayfly.workload.capture import RTT_BOUNDS_S, flows_of_connections, networks_of
+from mayfly.workload.doubts import named, refuse_partial
 from mayfly.workload.mix import offered
-from mayfly.workload.partial import named, refuse_partial
 
 MEASURES = ("gap", "size", "rtt")
 """What a law may be fitted to."""

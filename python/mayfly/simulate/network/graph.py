@@ -15,8 +15,7 @@ from mayfly.link_trace.trace import LinkTrace
 from mayfly.scenario.network import MOST_HOSTS, HostGroup, Link, Network, links_of, named
 from mayfly.scenario.scenario import Scenario, Workload
 from mayfly.simulate.network.dumbbell import SIDES, sides
-from mayfly.simulate.network.interfaces import totals
-from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings
+from mayfly.simulate.network.protocol import Alone, CellTables, Ends, Settings, totals
 from mayfly.simulate.network.shaping import native_trace
 from mayfly.workload.hosts import Hosts
 
@@ -218,7 +217,7 @@ class Graph:
         return None
 
     def interfaces(self, native: pl.DataFrame, counters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Name, speed and totals of every interface: :func:`mayfly.simulate.network.interfaces.totals`."""
+        """Name, speed and totals of every interface: :func:`mayfly.simulate.network.protocol.totals`."""
         return totals(self.named_rates(), native.to_dicts(), counters)
 
     def alone(self, transfers: pl.DataFrame, settings: Settings) -> Iterator[Alone]:

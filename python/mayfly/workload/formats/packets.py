@@ -27,7 +27,7 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
     from mayfly.workload.capture import flows_of_connections
     from mayfly.workload.connections import connections, why_no_flow
     from mayfly.workload.copies import copies_sentence
-    from mayfly.workload.partial import refuse_partial
+    from mayfly.workload.doubts import refuse_partial
     from mayfly.workload.replayed import refuse_clock_jump
 
     frame, counts = connections(path)
