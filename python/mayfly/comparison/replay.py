@@ -71,6 +71,8 @@ class Replay:
         How much of the capture is QUIC and other UDP.
     left_out : float
         Share of the capture that is in no connection, of its packets or of its bytes.
+    framing : tuple of int and bool
+        Bytes around each packet of IP, 0 of plain Ethernet; whether near addresses may be translated on their way.
     """
 
     scenario: Scenario
@@ -87,6 +89,7 @@ class Replay:
     rtt_s: float | None
     udp: UdpShare
     left_out: float
+    framing: tuple[int, bool]
 
 
 def replay_of(
@@ -171,6 +174,7 @@ def replay_of(
         rtt_s=rtt_s,
         udp=UdpShare(*found.udp),
         left_out=found.left_out_share,
+        framing=found.framing,
     )
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from mayfly import limits
+from mayfly.comparison.as_loaded import as_loaded
 from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
+from mayfly.comparison.ordering import baseline
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.prediction_error import expected_errors
 from mayfly.comparison.recommendation import recommendation
@@ -25,7 +27,8 @@ from mayfly.workload.closed_loop import closed
 from mayfly.workload.mix import offered
 
 if TYPE_CHECKING:
-    from mayfly.summary_types import Summary
+    from mayfly.scenario.scenario import Scenario
+    from mayfly.summary_types import AsLoaded, Summary
 
 
 def whatif(
@@ -166,6 +169,8 @@ def whatif(
         "udp_443_share": found.udp.at_443,
         "calls_share": found.udp.calls,
         "left_out_share": found.left_out,
+        "overhead_bytes": found.framing[0],
+        "translated": found.framing[1],
     }
     result.summary["recommendation"] = recommendation(result.summary)
     if unsaid:
@@ -191,6 +196,8 @@ def whatif(
         )
     )
     result.summary["transport"]["other"] = other
+    if (advised := result.summary["recommendation"]) is not None and not stopping() and engine is None:
+        advised["as_loaded"] = _as_loaded(result, scenario, flows, chosen)
     # Learned of users who wait only.
     # Neither of captures with much QUIC.
     known = found.replay == "users" and found.udp.doubtful < SOME
@@ -245,6 +252,20 @@ def _several(disciplines: Sequence[Discipline]) -> str:
     """
     *most, last = (discipline.label for discipline in disciplines)
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def _as_loaded(
+    result: Comparison, scenario: "Scenario", flows: pl.DataFrame, chosen: Sequence[Discipline]
+) -> "AsLoaded | None":
+    """What the command of the answer gives; None where it has none, or none that shapes."""
+    said, rows = result.summary["recommendation"], result.summary["disciplines"]
+    assert said is not None
+    discipline = next((one for one in chosen if one.label == said["discipline"]), None)
+    before = baseline(rows)
+    if discipline is None or before is None or (commands := said["commands"]) is None:
+        return None
+    rates = {"down": commands["down_bps"], "up": commands["up_bps"]}
+    return as_loaded(scenario, closed(starting_in_time(flows, scenario.duration)), discipline, rates, before)
 
 
 def _recommended(summary: "Summary") -> str | None:
