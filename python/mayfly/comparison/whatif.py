@@ -43,6 +43,7 @@ def whatif(
     link_trace: str | os.PathLike[str] | None = None,
     link_trace_up: str | os.PathLike[str] | None = None,
     disciplines: str | Sequence[str] | None = None,
+    replications: int | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
@@ -60,7 +61,7 @@ def whatif(
     buffer : str or int, optional
         Limit of the bottleneck queues: packets, bytes such as ``450kB``, or a time such as ``20ms``, which is what the
         link sends in it; ``300/50`` for down and up. Guessed as the rate.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         Networks (CIDR) on the near side of the bottleneck; inferred when not given. Down is toward them.
     load : float or str, optional
         Scales time so that the busier direction is offered this share of its rate, 0.01 to 10.
@@ -78,6 +79,9 @@ def whatif(
         where it is not as down.
     disciplines : str or sequence of str, optional
         What to compare; the shortlist (:data:`mayfly.discipline_registry.SHORTLIST`) when not given.
+    replications : int, optional
+        Runs of the capture and of resampled hours like it: 1 runs the capture alone. As many as the choice needs, 16 at
+        most, when not given.
     overrides : dict, optional
         Scenario fields by dotted name.
     progress : callable, optional
@@ -117,7 +121,7 @@ def whatif(
     over the time that the capture lasts.
     """
     rate, varying = traced(rate, link_trace, link_trace_up)
-    changes = varying | (overrides or {})
+    changes = varying | (overrides or {}) | ({} if replications is None else {"replications": replications})
     found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, rtt=rtt, overrides=changes)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
