@@ -117,8 +117,7 @@ def run(settings: dict) -> dict:
         "kernel": os.uname().release,
         "steps": shared.steps,
         "clock_s": clock_s,
-        "down": counters("provider", "to_gateway"),
-        "up": counters("gateway", "to_provider"),
+        **queues(settings),
     }
     tap.send_signal(signal.SIGINT)
     told["tcpdump"] = tap.communicate()[1]
@@ -126,8 +125,25 @@ def run(settings: dict) -> dict:
     return told
 
 
-def counters(namespace: str, device: str) -> dict:
-    rows = json.loads(shell(f"tc -s -j -n {namespace} qdisc show dev {device}"))
+def queues(settings: dict) -> dict:
+    """What tc tells of the disciplines; with an advice also of the queues of the link, ``modem``."""
+    if "advice" not in settings:
+        return {"down": counters("provider", "to_gateway"), "up": counters("gateway", "to_provider")}
+    modem = {"down": counters("wire", "to_gateway", "root"), "up": counters("wire", "to_provider", "root")}
+    return {
+        "down": counters("gateway", "ifb0", "leaf"),
+        "up": counters("gateway", "to_provider", "leaf"),
+        "modem": modem,
+    }
+
+
+def counters(namespace: str, device: str, which: str = "") -> dict:
+    """Of the discipline with the handle of a way; or of the ``root`` or the ``leaf``, the lowest one."""
+    rows = [
+        row for row in json.loads(shell(f"tc -s -j -n {namespace} qdisc show dev {device}")) if "ingress" != row["kind"]
+    ]
+    if which:
+        return rows[0 if which == "root" else -1]
     return next(row for row in rows if row["handle"] == LEAF)
 
 

@@ -9,14 +9,21 @@ The gateway has the discipline of the way up, the provider's router that of the 
 shapes by itself. netem in the namespace `wire` makes transmission; netem at a server makes the delay of its whole
 path, half of it each way. What is captured are the packets of all clients, between them and the gateway, as a user of
 the gateway captures them.
+
+With ``advice``, lines for a shell, the link is one as users have it: its queues are first in, first out, that of the way
+up in a modem behind the gateway. The gateway's device of the link is faster, and the lines are run there.
 """
 
+import subprocess
 from pathlib import Path
 
 from interfaces import LEAF, netem, put_leaf, put_wire
 from namespaces import Wiring, add_namespace, enter, shell
 
 LAN_BPS = 1_000_000_000
+DEVICE = "eth0"
+"""Interface of an advice."""
+
 ENDS = (("provider", "to_gateway", "down"), ("gateway", "to_provider", "up"))
 """Router, its device of the link, the way in the settings."""
 
@@ -44,7 +51,9 @@ def set_up(settings: dict) -> None:
     ----------
     settings : dict
         ``clients`` (how many), ``servers`` (round-trip times, s), ``down`` and ``up``: a way each (:mod:`interfaces`);
-        ``overhead_bytes`` of a packet on the link beside its Ethernet frame; ``mtu``.
+        ``overhead_bytes`` of a packet on the link beside its Ethernet frame; ``mtu``; ``advice``, lines for a shell
+        of a gateway whose device of the link is `DEVICE`, where there are some: the ways have no ``leaf`` then, but
+        ``limit``, of the queue in packets.
     """
     clients = [client(number) for number in range(settings["clients"])]
     servers = [server(number) for number in range(len(settings["servers"]))]
@@ -83,6 +92,25 @@ def set_up(settings: dict) -> None:
     for name, rtt_s in zip(servers, settings["servers"], strict=True):
         shell(f"tc -n {name} qdisc add dev out {line(rtt_s / 2)}")
         shell(f"tc -n provider qdisc add dev {name} {line(rtt_s / 2)}")
+    if "advice" in settings:
+        put_advice(settings, overhead)
+        return
     for router, device, way in ENDS:
         put_wire("wire", "to_gateway" if way == "down" else "to_provider", settings[way], overhead)
         put_leaf(router, device, settings[way], overhead)
+
+
+def put_advice(settings: dict, overhead: int) -> None:
+    """The link without a discipline, and what users are asked to run in front of it."""
+    for way, device in (("down", "to_gateway"), ("up", "to_provider")):
+        own = settings[way]
+        line = f"netem delay {round(own['delay_s'] * 1e6)}us rate {own['rate_bps']}bit {overhead} limit {own['limit']}"
+        shell(f"tc -n wire qdisc add dev {device} root {line}")
+    enter("gateway")
+    for text in settings["advice"]:
+        # Modules are loaded before; the kernel of the guest has the others built in.
+        if text.startswith("modprobe "):
+            continue
+        done = subprocess.run(["bash", "-c", text.replace(DEVICE, "to_provider")], capture_output=True, text=True)
+        if done.returncode and not text.endswith("2>/dev/null"):
+            raise RuntimeError(f"{text}: {done.stderr.strip()}")

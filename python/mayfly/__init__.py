@@ -4,8 +4,12 @@ Functions
 ---------
 compare(scenario, disciplines, flows)
     Runs the same workload under each discipline.
+diff(before, after)
+    Compares two runs or two captures: what changed beyond chance.
 disciplines()
     Every registered discipline.
+estimate(samples, rate, rtt)
+    Estimates how much of the traffic at a queue does not respond to drops.
 flood(disciplines)
     Runs the cases under each discipline.
 flows_of_capture(path)
@@ -14,15 +18,20 @@ gaming(disciplines, parts)
     Runs the attacks under each discipline.
 load_scenario(source, overrides)
     Reads a scenario file, or one of the ready scenarios by name.
+profile(captures)
+    Profiles captures: classes, load, laws, hosts.
 read_flows(path)
     Read a flow list file.
 run(scenario, discipline, flows)
     Runs one discipline once.
+sweep(file, folder)
+    Runs a scenario over fields, disciplines and seeds.
 whatif(capture, rate, buffer)
     Replays the transfers of a capture over a bottleneck link.
 
 Results have a table and a plot in a notebook, and ``summary``, ``records`` and ``write(folder)`` everywhere.
-``help(mayfly.compare)`` tells more of one of them.
+``help(mayfly.compare)`` tells more of one of them. ``diff``, ``estimate``, ``profile`` and ``sweep`` are packages, too,
+whose parts are imported by name, such as ``mayfly.profile.link``.
 
 >>> import mayfly
 >>> [row["id"] for row in mayfly.disciplines()][:1]
@@ -35,11 +44,15 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 if _TYPE_CHECKING:
     from mayfly.comparison.comparison import Comparison, compare, run
     from mayfly.comparison.whatif import whatif
+    from mayfly.diff.answer import diff
     from mayfly.discipline_registry import disciplines
     from mayfly.errors import MayflyError
+    from mayfly.estimate.estimate import estimate
     from mayfly.packs.flood import flood
     from mayfly.packs.gaming import gaming
+    from mayfly.profile.answer import profile
     from mayfly.scenario.scenario import Scenario, load_scenario
+    from mayfly.sweep.command import sweep_file as sweep
     from mayfly.workload.capture import flows_of_capture
     from mayfly.workload.lists import read_flows
 
@@ -60,18 +73,25 @@ _HOMES = {
     "whatif": "mayfly.comparison.whatif",
 }
 
+_CALLED = ("diff", "estimate", "profile", "sweep")
+"""Packages that are called as the function of their name."""
+
 __all__ = [
     "Comparison",
     "MayflyError",
     "Scenario",
     "compare",
+    "diff",
     "disciplines",
+    "estimate",
     "flood",
     "flows_of_capture",
     "gaming",
     "load_scenario",
+    "profile",
     "read_flows",
     "run",
+    "sweep",
     "whatif",
 ]
 
@@ -81,6 +101,8 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("mayfly")
+    if name in _CALLED:
+        return _import_module(f"mayfly.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'mayfly' has no attribute {name!r}")
     return getattr(_import_module(_HOMES[name]), name)

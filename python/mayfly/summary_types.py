@@ -1086,6 +1086,8 @@ class Recommendation(TypedDict):
     """
     commands: Commands | None
     """How to switch it on with tc; null without a discipline, for a bound and for a link that varies."""
+    as_loaded: AsLoaded | None
+    """What the discipline gives where the command puts it; null without commands, and where it was not run."""
     doubt: str
     """What the answer cannot know; empty where there is nothing."""
     sentence: str
@@ -1101,6 +1103,10 @@ class Commands(TypedDict):
     """One line of tc without a shaper."""
     load: str | None
     """The line of Mayfly that shapes both directions; null where there is none."""
+    down_bps: int
+    """Rate of the shaper of what arrives, bit/s."""
+    up_bps: int
+    """Rate of the shaper of what is sent, bit/s."""
     up: list[str]
     """Lines of tc for what is sent, with a shaper at 95 % of its rate."""
     down: list[str]
@@ -1109,6 +1115,21 @@ class Commands(TypedDict):
     """Older name of `up`."""
     arriving: list[str]
     """Older name of `down`."""
+
+
+class AsLoaded(TypedDict):
+    """The workload once more, with the discipline where the command puts it (docs/recommendation.md)."""
+
+    figures: dict[str, float | None]
+    """Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what
+    never ends.
+    """
+    packets_per_s: dict[str, float]
+    """Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload
+    has.
+    """
+    sentence: str
+    """The first figures under what is there and as loaded, in words; empty where there are none."""
 
 
 class EngineRatios(TypedDict):
@@ -1289,6 +1310,12 @@ class Capture(TypedDict):
     """Calls, as a share of the bytes."""
     left_out_share: float
     """Packets in no connection: their share of the packets or of the bytes, whichever is more."""
+    overhead_bytes: int
+    """What most frames of the capture have around a packet of IP, header and checksum of Ethernet with it, bytes; 0
+    where they have no tags, no PPPoE and no labels.
+    """
+    translated: bool
+    """Whether addresses of the near side may be translated on their way."""
 
 
 class Guess(TypedDict):

@@ -1,7 +1,10 @@
 """From a capture to an answer, and figures that could not be."""
 
+import gzip
+import html
 import json
 import re
+import struct
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +13,9 @@ from invocation import mayfly_here
 
 import mayfly
 from mayfly import _native
+from mayfly.comparison.notebook import shown
 from mayfly.comparison.overview import legend, users_table
+from mayfly.comparison.text import answer_lines
 from mayfly.show.terminal import drawn
 from mayfly.simulate import probes
 
@@ -39,6 +44,85 @@ def test_the_office_is_told_to_use_what_its_kernel_has(office):
     assert any("ping under load" in text for text in found["gives"])
     assert found["commands"]["up"][1].endswith("root handle 6d66: htb default 1")
     assert "fq_codel limit 300 target 5000us" in found["commands"]["up"][-1]
+
+
+def test_what_the_command_gives_is_simulated_where_it_puts_the_discipline(office):
+    """Before: the answer promised the ping of a discipline at the link itself. What arrives waits in a FIFO first."""
+    found = office.summary["recommendation"]
+    loaded, rows = found["as_loaded"], {row["label"]: row["users"] for row in office.summary["disciplines"]}
+    fifo, at_the_link = (rows[label]["ping"]["p95_ms"] / 1e3 for label in ("fifo", "fq_codel"))
+    assert 1.3 * at_the_link < loaded["figures"]["ping_p95"] < 0.5 * fifo
+    assert (found["commands"]["down_bps"], found["commands"]["up_bps"]) == (9_500_000, 9_500_000)
+    # Packets of data come down, acknowledgements go up; none is shorter than 40 bytes or longer than 1514.
+    down, up = loaded["packets_per_s"]["down"], loaded["packets_per_s"]["up"]
+    assert 9.5e6 / 8 / 1514 <= down < up < 9.5e6 / 8 / 40
+    lines = [line for line in answer_lines(office.summary) if line]
+    assert loaded["sentence"] in lines and "ping under load" in loaded["sentence"]
+    assert any(f"forwards {round(down):,} down and {round(up):,} up packets/s" in line for line in lines)
+
+
+def test_no_command_no_run_of_it(office):
+    never = mayfly.whatif(OFFICE, "1gbit", 300, internal=["10.10.0.0/24"], disciplines=FEW)
+    assert never.summary["recommendation"]["kind"] == "never_full"
+    assert never.summary["recommendation"]["as_loaded"] is None
+
+
+def test_report_and_notebook_have_the_lines_of_tc_and_what_they_give(office, tmp_path):
+    office.write(tmp_path)
+    report = html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+    found = office.summary["recommendation"]
+    for line in (*found["commands"]["up"], *found["commands"]["down"]):
+        assert line in report, line
+    assert found["as_loaded"]["sentence"].replace("->", "→") in report
+    assert found["as_loaded"]["sentence"] in shown(office.summary)
+
+
+@pytest.mark.parametrize(
+    ("in_front", "overhead_bytes"),
+    [(b"\x81\x00\x00\x0a\x08\x00", 22), (b"\x88\x64\x11\x00\x00\x05\x00\x00\x00\x21", 26)],
+    ids=["vlan", "pppoe"],
+)
+def test_frames_with_more_than_ethernet_are_named_in_the_command(tmp_path, in_front, overhead_bytes):
+    """VLAN tags and PPPoE take bytes that Linux does not count at the interface."""
+    path = tmp_path / "framed.pcap"
+    path.write_bytes(framed(gzip.decompress(OFFICE.read_bytes()), in_front))
+    found = mayfly.whatif(
+        path, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=["fifo", "cake"], overrides={"replications": 1}
+    ).summary
+    assert (found["capture"]["overhead_bytes"], found["capture"]["translated"]) == (overhead_bytes, True)
+    assert found["recommendation"]["command"].endswith(f" --overhead {overhead_bytes}")
+    commands = found["recommendation"]["commands"]
+    for way, words in (("up", "nat egress"), ("down", "nat ingress")):
+        (line,) = (line for line in commands[way] if " cake " in line)
+        assert f" besteffort overhead {overhead_bytes} {words} " in line
+
+
+def test_plain_frames_are_not_named_and_public_hosts_are_not_translated(office, tmp_path):
+    assert (office.summary["capture"]["overhead_bytes"], office.summary["capture"]["translated"]) == (0, True)
+    path = tmp_path / "public.pcap"
+    data = gzip.decompress(OFFICE.read_bytes())
+    # 10.10.0.0/16 becomes 198.10.0.0/16 in every header; checksums are not read.
+    path.write_bytes(framed(data, b"\x08\x00", lambda ip: ip.replace(b"\x0a\x0a\x00", b"\xc6\x0a\x00")))
+    found = mayfly.whatif(
+        path, "10mbit", 300, internal=["198.10.0.0/24"], disciplines=["fifo", "cake"], overrides={"replications": 1}
+    ).summary
+    assert found["capture"]["translated"] is False
+    assert found["recommendation"]["command"].endswith(" --no-nat")
+    assert all(" nonat " in line for line in (*found["recommendation"]["commands"]["up"],) if " cake " in line)
+
+
+def framed(data, in_front, changed=bytes):
+    """A pcap of plain Ethernet with other bytes between its addresses and IP, and another header of IP."""
+    parts, at = [data[:24]], 24
+    while at < len(data):
+        seconds, fraction, length, whole = struct.unpack_from("<IIII", data, at)
+        frame = data[at + 16 : at + 16 + length]
+        at += 16 + length
+        if frame[12:14] == b"\x08\x00":
+            frame = frame[:12] + in_front + changed(frame[14:34]) + frame[34:]
+            whole += len(in_front) - 2
+        parts.append(struct.pack("<IIII", seconds, fraction, len(frame), whole) + frame)
+    return b"".join(parts)
 
 
 def test_one_run_of_the_office_gets_the_same_advice_as_sixteen_hours(office):

@@ -56,6 +56,15 @@ def test_each_direction_can_have_its_own_buffer():
     assert "limit 593750b" in down and "limit 237500b" in up
 
 
+def test_a_direction_can_have_its_own_buffer_by_name():
+    lines = dry("-d", "fq_codel", "--down-buffer", "300", "--up-buffer", "50")
+    assert lines == dry("-d", "fq_codel", "--buffer", "300/50")
+    # The other one has that of --buffer, or its default: what the link sends in 100 ms.
+    assert dry("-d", "fq_codel", "--buffer", "200", "--up-buffer", "50") == dry("-d", "fq_codel", "--buffer", "200/50")
+    down, up = dry("-d", "lfq", "--up-buffer", "20ms")[4:6]
+    assert "limit 784p" in down and "limit 47500b" in up
+
+
 def test_others_go_below_htb_that_counts_the_link_in_a_size_table():
     lines = dry("-d", "fq_codel", "--overhead", "pppoe-llcsnap")
     (root, *_) = (line for line in lines if "dev eth0 root" in line)
@@ -81,6 +90,10 @@ def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes_and_is_its_own
         ([*BOTH, "--rate", "5mbit"], "--both-ways: not with --rate"),
         (["load", "eth0", "--buffer", "300/50"], "--buffer = 300/50: must be one value without --both-ways"),
         ([*BOTH, "--buffer", "300/50/20"], "--buffer = '300/50/20': must be one value, or two for down and up"),
+        (["load", "eth0", "--down-buffer", "300"], "--down-buffer: only with --both-ways; --buffer is the limit"),
+        ([*BOTH, "--buffer", "300/50", "--up-buffer", "50"], "--up-buffer: not with --buffer 300/50"),
+        ([*BOTH, "--up-buffer", "300/50"], "--up-buffer = 300/50: must be one value"),
+        ([*BOTH, "--down-buffer", "many"], "--down-buffer = 'many': must be"),
         ([*BOTH, "--bpf"], "--both-ways: not with --bpf"),
         ([*BOTH[:4], "fast", *BOTH[5:]], "--down = 'fast': must be a rate"),
         ([*BOTH, "--overhead", "docsys"], "overhead = 'docsys': docsys: must be one of"),

@@ -72,6 +72,8 @@ pub struct Counts {
     pub volume_width_ns: i64,
     /// Packets that are in no volume since there were too many.
     pub volumes_left_out: u64,
+    /// Of `decoded` on Ethernet, packets by the bytes that VLAN tags, PPPoE and MPLS take between its header and theirs.
+    pub framed: BTreeMap<usize, u64>,
     /// Packets of link types that are not decoded, by type.
     pub link_types: BTreeMap<i32, u64>,
     /// Packets of IP protocols that are not decoded, by protocol number; of tunnels that were entered, those inside.

@@ -33,6 +33,7 @@ pub(crate) fn question(
         replications: 1,
         guessed: false,
         unknown: prepared.of.unknown.clone(),
+        framing: prepared.of.framing,
         disciplines: vec![row(request, ran, figures)?],
     })
 }

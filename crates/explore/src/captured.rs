@@ -120,7 +120,15 @@ impl Captured {
         let udp = self.replay.udp();
         let unknown =
             Unknown { left_out_share: self.replay.left_out_share(), udp_share: udp.doubtful(), udp_text: udp.text() };
-        let of = Of { command: "whatif", span_s: list.span_s, offering: Offering::All, unknown: Some(unknown) };
+        let seen = self.replay.framing();
+        let framing = metrics::Framing { overhead_bytes: seen.overhead_bytes, translated: seen.translated };
+        let of = Of {
+            command: "whatif",
+            span_s: list.span_s,
+            offering: Offering::All,
+            unknown: Some(unknown),
+            framing: Some(framing),
+        };
         let drawn = Drawn::of(flows, probes, Some(capture));
         prepared(run, drawn, probed.alone, request, &self.attacks, self.reverse_same, of)
     }

@@ -38,6 +38,8 @@ pub struct Of {
     pub offering: Offering,
     /// What the replay of a capture cannot say.
     pub unknown: Option<Unknown>,
+    /// What a capture shows of its link.
+    pub framing: Option<metrics::Framing>,
 }
 
 /// A preset.
@@ -90,8 +92,13 @@ impl Preset {
         }
         let alone =
             self.alone.map(|alone| FlowSpec { rtt: drawn.list.flows.first().and_then(|ping| ping.rtt), ..alone });
-        let of =
-            Of { command: "compare", span_s: run.duration.as_secs_f64(), offering: Offering::Begun, unknown: None };
+        let of = Of {
+            command: "compare",
+            span_s: run.duration.as_secs_f64(),
+            offering: Offering::Begun,
+            unknown: None,
+            framing: None,
+        };
         prepared(run, drawn, alone, request, &self.attacks, self.reverse_same, of)
     }
 

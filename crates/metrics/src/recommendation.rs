@@ -15,7 +15,7 @@ mod words;
 
 use serde::Serialize;
 
-pub use asked::{Buffer, Draws, Links, Part, Question, Queue, Queues, Row, Udp, Unit, Users, Way};
+pub use asked::{Buffer, Draws, Framing, Links, Part, Question, Queue, Queues, Row, Udp, Unit, Users, Way};
 pub use choice::Choice;
 pub use load::{BELOW_THE_LINK, FULL_PACKET_BYTES, Shape, Shapes};
 pub use settled::{Hour, is_a_look, settled};
@@ -117,7 +117,7 @@ pub fn chosen(rows: &[Row]) -> Option<Choice> {
 /// where there is none.
 pub fn load(asked: &Question) -> Option<String> {
     let (row, links) = (asked.disciplines.first()?, asked.links.as_ref()?);
-    load::line(row, links, &Shapes::of(row, links, asked.guessed))
+    load::line(row, links, &Shapes::of(row, links, asked.guessed), asked.framing)
 }
 
 /// Values of all criteria that a row has, by id; infinite where they fall on what never ends.
@@ -333,7 +333,9 @@ impl Answer<'_> {
         let doubt = if sure { "" } else { DOUBT };
         let switched = row.filter(|row| !choice::is_bound(row));
         let shapes = switched.map(|row| Shapes::of(row, self.links, self.asked.guessed));
-        let load = switched.zip(shapes.as_ref()).and_then(|(row, shapes)| load::line(row, self.links, shapes));
+        let load = switched
+            .zip(shapes.as_ref())
+            .and_then(|(row, shapes)| load::line(row, self.links, shapes, self.asked.framing));
         let says = load.as_ref().filter(|_| self.asked.is_of_a_link());
         let varies = self.links.down.varies || self.links.up.varies;
         Recommendation {

@@ -39,7 +39,7 @@ pub use error::ConfigError;
 pub use flow::FlowSpec;
 pub use graph::{Graph, Hosts, Interface, Link};
 pub use link_trace::{Law, LinkTrace, Step};
-pub use network::{Network, Shaper, Shaping};
+pub use network::{Network, Shaper, ShaperPlace, Shaping};
 pub use out::accounting::{Account, Books, Count};
 pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};

@@ -9,21 +9,33 @@ use crate::autorate::Autorate;
 use crate::link_trace::LinkTrace;
 use crate::wire::impairments::Impairment;
 
-/// What paces packets before the link of one direction, so that they wait in its queue and not in that of the link.
+/// What paces packets of one direction, so that they wait in its queue and not in that of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shaper {
     /// Rate at which packets may pass; where a controller sets it, the first one.
     pub rate: BitRate,
-    /// Buffer limit of the queue behind it, which is FIFO, as that of a modem.
+    /// Buffer limit of the link's own queue, which is FIFO, as that of a modem.
     pub modem: Limit,
+    /// Where it is.
+    pub place: ShaperPlace,
+}
+
+/// Where a shaper paces packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShaperPlace {
+    /// Before the link, as at the interface that sends into it.
+    #[default]
+    Before,
+    /// Behind the link, as at the interface that receives from it: bursts wait in the queue of the link first.
+    Behind,
 }
 
 /// Shapers of the bottleneck, and what sets their rates.
 #[derive(Clone, Debug, Default)]
 pub struct Shaping {
-    /// Before the bottleneck. It has the discipline and the limit of the forward queue.
+    /// Of the bottleneck. It has the discipline and the limit of the forward queue.
     pub forward: Option<Shaper>,
-    /// Before the bottleneck in the reverse direction, with those of the reverse queue.
+    /// Of the bottleneck in the reverse direction, with those of the reverse queue.
     pub reverse: Option<Shaper>,
     /// What sets the rates of both.
     pub controller: Option<Autorate>,

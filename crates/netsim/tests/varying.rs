@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netsim::{Autorate, Bounds, FlowSpec, Law, LinkTrace, Output, Probe, Run, Shaper, Step};
+use netsim::{Autorate, Bounds, FlowSpec, Law, LinkTrace, Output, Probe, Run, Shaper, ShaperPlace, Step};
 use proptest::prelude::*;
 use qdisc::Limit;
 use units::Time;
@@ -120,7 +120,8 @@ fn a_shaper_below_the_rate_of_its_link_holds_the_queue() {
     let mut run = wired("fifo");
     run.network.limit = Limit::Packets(50);
     run.tcp.receiver_window = 1000;
-    run.network.shaping.forward = Some(Shaper { rate: rate(5_000_000), modem: Limit::Packets(1000) });
+    run.network.shaping.forward =
+        Some(Shaper { rate: rate(5_000_000), modem: Limit::Packets(1000), place: ShaperPlace::Before });
     run.duration = ms(20_000);
     let output = go(&run, &[transfer(ms(0), 100_000_000)]);
     // Ports: both directions, then the modem. The shaper lets 5 Mb/s pass, and the modem drops and keeps nothing.
@@ -130,6 +131,31 @@ fn a_shaper_below_the_rate_of_its_link_holds_the_queue() {
     assert!(shaper.drops > 0 && modem.drops == 0 && modem.queue_mean_packets < 0.1, "{modem:?}");
     // 50 packets at 5 Mb/s.
     assert!(shaper.queue_mean_packets > 10.0);
+}
+
+#[test]
+fn behind_its_link_a_shaper_has_the_queue_of_what_stays_and_the_link_that_of_bursts() {
+    let at = |place, bps| {
+        let mut run = wired("fifo");
+        run.network.limit = Limit::Packets(50);
+        run.tcp.receiver_window = 1000;
+        run.network.shaping.forward = Some(Shaper { rate: rate(bps), modem: Limit::Packets(1000), place });
+        run.duration = ms(20_000);
+        let output = go(&run, &[transfer(ms(0), 100_000_000)]);
+        let [shaper, _, modem] = &output.interfaces[..] else { panic!("{} ports", output.interfaces.len()) };
+        (shaper.clone(), modem.clone())
+    };
+    let (shaper, modem) = at(ShaperPlace::Behind, 9_500_000);
+    let (before, modem_before) = at(ShaperPlace::Before, 9_500_000);
+    let shaped_bps = shaper.sent_bytes as f64 * 8.0 / 20.0;
+    assert!((8.9e6..=9.51e6).contains(&shaped_bps), "{shaped_bps}");
+    // Slow start comes faster than the link sends: before the link the shaper holds it, behind it the link does.
+    assert!(shaper.drops > 0 && before.drops > 0);
+    assert!(shaper.queue_mean_packets > 10.0 && before.queue_mean_packets > 10.0);
+    assert!(modem_before.queue_mean_packets < 0.1 && modem.queue_mean_packets > 2.0, "{modem:?}");
+    // Above the rate of the link it never has a queue.
+    let (idle, modem) = at(ShaperPlace::Behind, 20_000_000);
+    assert!(idle.drops == 0 && idle.queue_mean_packets < 0.1 && modem.queue_mean_packets > 10.0, "{modem:?}");
 }
 
 fn autorate(min: u64, base: u64, max: u64) -> Autorate {
@@ -163,7 +189,8 @@ fn a_controller_finds_the_rate_of_its_link() {
     let mut run = wired("fq_codel");
     run.duration = ms(60_000);
     run.network.traces[0] = Some(Arc::new(steps(&[(0, 20_000, 0), (30_000, 6000, 0)], Time::NEVER)));
-    run.network.shaping.forward = Some(Shaper { rate: rate(5_000_000), modem: Limit::Packets(1000) });
+    run.network.shaping.forward =
+        Some(Shaper { rate: rate(5_000_000), modem: Limit::Packets(1000), place: ShaperPlace::Before });
     run.network.shaping.controller = Some(autorate(2_000_000, 5_000_000, 40_000_000));
     run.network.exit_rate_up = None;
     run.probes = vec![Probe { flow: 0, echo: true }];
@@ -261,7 +288,7 @@ proptest! {
         let possible = [&trace, &back].map(|trace| integral_ms(trace, 1000 * seconds + 1));
         run.network.traces = [Some(Arc::new(trace)), Some(Arc::new(back))];
         if shaped {
-            run.network.shaping.forward = Some(Shaper { rate: rate(3_000_000), modem: Limit::Packets(20) });
+            run.network.shaping.forward = Some(Shaper { rate: rate(3_000_000), modem: Limit::Packets(20), place: ShaperPlace::Before });
         }
         let flows: Vec<FlowSpec> = (0..8).map(|n| transfer(ms(100 * n), 3_000_000)).collect();
         let output = go(&run, &flows);

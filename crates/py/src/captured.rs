@@ -120,6 +120,14 @@ impl Replay {
         (udp.quic, udp.other, udp.at_443, udp.calls)
     }
 
+    /// What the capture shows of its link: bytes around each packet of IP, 0 of plain Ethernet, and whether addresses of
+    /// the near side may be translated.
+    #[getter]
+    fn framing(&self) -> (u64, bool) {
+        let framing = self.0.framing();
+        (framing.overhead_bytes, framing.translated)
+    }
+
     /// Share of the capture that is in no connection.
     #[getter]
     fn left_out_share(&self) -> f64 {

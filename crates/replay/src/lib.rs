@@ -45,6 +45,7 @@ pub use form::Form;
 pub use hosts::Networks;
 pub use hours::{Hour, Hours, Numbering, Origins, ProbeRows, Specs};
 pub use list::{Call, List, Offered, Origin};
+pub use missing::Framing;
 pub use probes::{Probed, Probes, ping_instants};
 pub use rates::Rates;
 pub use reading::{ReadOptions, Reading};

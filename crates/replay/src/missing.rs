@@ -3,6 +3,7 @@
 //! An answer about a part of the traffic says so before anything else.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use capture::{Connection, Counts, Protocol};
 
@@ -132,6 +133,46 @@ fn one_host(connections: &[Connection], ends: &Ends, near: &[bool]) -> Option<St
             ends.addresses[host as usize]
         )
     })
+}
+
+/// What a capture shows of its link beside the traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Framing {
+    /// Bytes that the link has in front of and behind each packet of IP, Ethernet's own header and checksum with them; 0
+    /// where it is plain Ethernet, or something else.
+    pub overhead_bytes: u64,
+    /// Whether addresses of the near side may be translated on their way: some are private, one may stand for many, or
+    /// none opens a connection.
+    pub translated: bool,
+}
+
+/// Header and checksum of a frame, bytes.
+const ETHERNET_BYTES: u64 = 18;
+
+/// The framing of most packets, and whether any near host that opens a TCP connection has a private address.
+pub(crate) fn framing(connections: &[Connection], counts: &Counts, ends: &Ends, near: &[bool]) -> Framing {
+    let most = counts.framed.iter().max_by_key(|(_, packets)| **packets);
+    let most = most.filter(|(_, packets)| **packets > counts.decoded / 2);
+    let rows = connections.iter().enumerate().filter(|(_, one)| carries(one)).map(|(row, _)| row);
+    let openers = rows.map(|row| ends.opener[row] as usize).filter(|&end| near[end]);
+    let mut openers = openers.map(|end| ends.addresses[end]).peekable();
+    Framing {
+        overhead_bytes: most.map_or(0, |(&bytes, _)| ETHERNET_BYTES + bytes as u64),
+        translated: openers.peek().is_none()
+            || one_host(connections, ends, near).is_some()
+            || openers.any(|address| is_private(address)),
+    }
+}
+
+/// Addresses that routers translate: of RFC 1918, and of carriers (RFC 6598). IPv6 has none in practice.
+fn is_private(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            let [first, second, ..] = address.octets();
+            address.is_private() || first == 100 && second & 0xc0 == 64
+        }
+        IpAddr::V6(_) => false,
+    }
 }
 
 /// What a list leaves out of connections, of so many bytes of TCP payload down and up.

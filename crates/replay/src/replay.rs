@@ -11,7 +11,7 @@ use crate::form::Form;
 use crate::known::{Known, KnownCall, Sizes};
 use crate::link::Tap;
 use crate::list::List;
-use crate::missing::{left_out_share, missing, partial};
+use crate::missing::{Framing, framing, left_out_share, missing, partial};
 use crate::numbers::seconds;
 use crate::paths::paths;
 use crate::rates::Rates;
@@ -47,6 +47,7 @@ pub struct Replay {
     missing: Vec<String>,
     udp: UdpShare,
     left_out_share: f64,
+    framing: Framing,
 }
 
 fn tally(connections: &[Connection]) -> std::io::Result<Tally> {
@@ -98,6 +99,7 @@ impl Replay {
         let doubts = doubts(&udp, volumes, counts, of_all.crossing);
         let missing = missing(connections, counts, &ends, &of_all.inside);
         let left_out_share = left_out_share(connections, counts);
+        let framing = framing(connections, counts, &ends, &of_all.inside);
         let tap = Tap::of(connections, volumes, &ends, &near);
         let paths = paths(connections, &ends, &near);
         let (datagrams, bursts) = match form {
@@ -132,7 +134,7 @@ impl Replay {
             bursts,
         };
         let partial = partial(counts, connections.len());
-        Ok(Replay { known, tap, doubts, partial, missing, udp, left_out_share })
+        Ok(Replay { known, tap, doubts, partial, missing, udp, left_out_share, framing })
     }
 
     /// What becomes of the packets.
@@ -163,6 +165,11 @@ impl Replay {
     /// Share of the capture that is in no connection: of its packets or of its bytes, whichever is more.
     pub fn left_out_share(&self) -> f64 {
         self.left_out_share
+    }
+
+    /// What the capture shows of its link beside the traffic.
+    pub fn framing(&self) -> Framing {
+        self.framing
     }
 
     /// What to doubt in the capture, in sentences.

@@ -1,6 +1,6 @@
 //! Traces of links, shapers and their controller, as settings.
 
-use netsim::{Autorate, Bounds, ConfigError, Law, LinkTrace, Shaper, Shaping, Step};
+use netsim::{Autorate, Bounds, ConfigError, Law, LinkTrace, Shaper, ShaperPlace, Shaping, Step};
 use qdisc::Limit;
 use serde::Deserialize;
 use units::{BitRate, Time};
@@ -25,6 +25,8 @@ pub struct TraceSettings {
 struct ShaperSettings {
     rate_bps: u64,
     modem: Limit,
+    #[serde(default)]
+    behind: bool,
 }
 
 #[derive(Deserialize)]
@@ -99,7 +101,8 @@ impl ShapingSettings {
 
 impl ShaperSettings {
     fn into_shaper(self) -> Result<Shaper, ConfigError> {
-        Ok(Shaper { rate: rate(self.rate_bps)?, modem: self.modem })
+        let place = if self.behind { ShaperPlace::Behind } else { ShaperPlace::Before };
+        Ok(Shaper { rate: rate(self.rate_bps)?, modem: self.modem, place })
     }
 }
 

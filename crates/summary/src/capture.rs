@@ -35,6 +35,11 @@ pub struct Capture {
     pub calls_share: f64,
     /// Packets in no connection: their share of the packets or of the bytes, whichever is more.
     pub left_out_share: f64,
+    /// What most frames of the capture have around a packet of IP, header and checksum of Ethernet with it, bytes; 0 where they have no
+    /// tags, no PPPoE and no labels.
+    pub overhead_bytes: u64,
+    /// Whether addresses of the near side may be translated on their way.
+    pub translated: bool,
 }
 
 /// Hours that were drawn from the sessions of the capture ([](recommendation.md#intervals)). With hours every `ci95` of `short`, `long`

@@ -33,7 +33,7 @@ pub use group::{ClassRow, Group, GroupTransfers};
 pub use link::{Direction, LinkDirection, LinkTrace, LinkUse, Links, LinksUse};
 pub use media::{CallGroup, FilmGroup, GameGroup, Media};
 pub use models::{Model, ModelClass, ModelCurve, ModelQueue, ModelSizes, Thresholds};
-pub use recommendation::{Commands, Recommendation};
+pub use recommendation::{AsLoaded, Commands, Recommendation};
 pub use row::{Criteria, Datagrams, DisciplineRow, Interface, Loss, Nonresponsive, PageGroup};
 pub use shared::{ActiveFlows, FlowTable, MeanTimes, QueueDelay, ResponseTimes, Slowdown, Throughput};
 pub use stream::{

@@ -1,5 +1,7 @@
 //! What to use, and how to switch it on.
 
+use std::collections::BTreeMap;
+
 use metrics::RecommendationKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,12 +27,26 @@ pub struct Recommendation {
     pub command: Option<String>,
     /// How to switch it on with tc; null without a discipline, for a bound and for a link that varies.
     pub commands: Option<Commands>,
+    /// What the discipline gives where the command puts it; null without commands, and where it was not run.
+    pub as_loaded: Option<AsLoaded>,
     /// What the answer cannot know; empty where there is nothing.
     pub doubt: String,
     /// All in words: the first line of the terminal.
     pub sentence: String,
     /// Page of the documentation that states the rule.
     pub rule: String,
+}
+
+/// The workload once more, with the discipline where the command puts it ([](recommendation.md#as-loaded)).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AsLoaded {
+    /// Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what never ends.
+    pub figures: BTreeMap<String, Option<f64>>,
+    /// Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload has.
+    pub packets_per_s: BTreeMap<String, f64>,
+    /// The first figures under what is there and as loaded, in words; empty where there are none.
+    pub sentence: String,
 }
 
 /// Lines for a shell, with `eth0` as the interface.
@@ -41,6 +57,10 @@ pub struct Commands {
     pub line: Option<String>,
     /// The line of Mayfly that shapes both directions; null where there is none.
     pub load: Option<String>,
+    /// Rate of the shaper of what arrives, bit/s.
+    pub down_bps: u64,
+    /// Rate of the shaper of what is sent, bit/s.
+    pub up_bps: u64,
     /// Lines of tc for what is sent, with a shaper at 95 % of its rate.
     pub up: Vec<String>,
     /// Lines of tc for what arrives, with a shaper at 95 % of its rate.

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mayfly.errors import MayflyError
+from mayfly.errors import MayflyError, command
 
 if TYPE_CHECKING:
     from mayfly.cli.budget import Budget
@@ -220,7 +220,8 @@ def _outcome(received: list[int], commands: Callable[[], Callable[..., Any]]) ->
     import typer
 
     try:
-        status = commands()(prog_name="mayfly", standalone_mode=False) or 0
+        with command():
+            status = commands()(prog_name="mayfly", standalone_mode=False) or 0
     except MayflyError as error:
         return USAGE, str(error)
     except MemoryError:

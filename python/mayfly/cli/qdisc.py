@@ -94,6 +94,12 @@ def load(
             "300 when absent, with --both-ways at least 100ms of the rate",
         ),
     ] = None,
+    down_buffer: Annotated[
+        str | None, typer.Option(metavar="LIMIT", help="Of what arrives, in place of --buffer: 300, 450kB, 100ms")
+    ] = None,
+    up_buffer: Annotated[
+        str | None, typer.Option(metavar="LIMIT", help="Of what the interface sends, in place of --buffer")
+    ] = None,
     overhead: Annotated[
         str | None,
         typer.Option(
@@ -123,7 +129,21 @@ def load(
     from mayfly.qdisc.load import load as put
     from mayfly.qdisc.system import need_root
 
-    wanted = Wanted(device, discipline, buffer, rate, bpf, both_ways, down, up, overhead, nat, not no_offloads)
+    wanted = Wanted(
+        device,
+        discipline,
+        buffer,
+        rate,
+        bpf,
+        both_ways,
+        down,
+        up,
+        overhead,
+        nat,
+        not no_offloads,
+        down_buffer,
+        up_buffer,
+    )
     steps = load_steps(wanted, built)  # bad options first, whoever asks
     if not dry_run:
         need_root(f"mayfly qdisc load {device}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mayfly.comparison.ordering import leading, leading_sentences
 from mayfly.comparison.overview import overview_table
+from mayfly.comparison.text import switching_sentences
 from mayfly.comparison.user_metrics import MEASURES, Felt, measured, think_times
 from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
@@ -94,6 +95,6 @@ def shown(summary: Summary) -> list[Any]:
 
     first, _ = leading_sentences(summary)
     found = summary.get("recommendation")
-    recommended = [found["sentence"] if found else ""]
+    recommended = [found["sentence"], *switching_sentences(summary)[:2]] if found else []
     overview = drawn(overview_table(summary, means=not think_times(summary)))
     return [part for part in (*recommended, plot(summary), overview, *first) if part]

@@ -34,7 +34,7 @@ from mayfly.text.readable import bytes_text, count_text, digits, rate_text
 if TYPE_CHECKING:
     import polars as pl
 
-    from mayfly.summary_types import DisciplineRow, Summary
+    from mayfly.summary_types import DisciplineRow, Recommendation, Summary
 
     Runs = pl.DataFrame | ArrayRuns
 
@@ -348,8 +348,18 @@ def _answer(summary: Summary) -> str:
     how = switching_sentences(summary)
     advised = command and found["kind"] != "fastest" and command not in found["sentence"]
     shown = f"<pre>{escape(command)}</pre>" if command and advised else ""
-    told = [*partial_lines(summary), found["sentence"], *how[:1]]
-    return page.answer(told, how[1:], more="Other ways to switch it on", after=shown)
+    told = [*partial_lines(summary), found["sentence"], *how[:2]]
+    return page.answer(told, how[2:], more="Other ways to switch it on", after=shown + _lines_of_tc(found))
+
+
+def _lines_of_tc(found: Recommendation) -> str:
+    """The commands of both directions for a router without Mayfly; empty where the answer has none."""
+    commands = found.get("commands")
+    if commands is None or found["kind"] == "fastest":
+        return ""
+    lines = ["# what eth0 sends", *commands["up"], "# what arrives at eth0", *commands["down"]]
+    text = escape("\n".join(lines))
+    return page.folded("Commands of tc, both directions", f"<pre>{text}</pre>")
 
 
 def _scenario(summary: Summary) -> str:

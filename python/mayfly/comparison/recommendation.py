@@ -16,6 +16,7 @@ from mayfly.comparison.links import WAYS
 from mayfly.comparison.unanswered import udp_share_of
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.commands import SwitchOn, Way, switch_on
+from mayfly.discipline_registry.shapers import link_layer
 from mayfly.discipline_registry.tc_options import leaves
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ def recommendation(summary: Summary) -> Recommendation | None:
     -------
     dict or None
         As docs/tables.md has it: ``kind``, ``discipline``, ``equal``, ``runs_on``, ``gives``, ``costs``, ``command``,
-        ``commands``, ``doubt``, ``sentence`` and ``rule``. None with fewer than two disciplines that can be switched
-        on, without what users feel, or for a network that is not one link.
+        ``commands``, ``as_loaded`` (None: it takes a run of the workload), ``doubt``, ``sentence`` and ``rule``. None
+        with fewer than two disciplines that can be switched on, without what users feel, or for a network that is not
+        one link.
     """
     links = summary.get("links")
     if not links:
@@ -59,6 +61,7 @@ def recommendation(summary: Summary) -> Recommendation | None:
         "replications": summary.get("replications") or 1,
         "guessed": summary.get("guess") is not None,
         "unknown": unknown(summary.get("capture")),
+        "framing": _framing(summary.get("capture")),
         "disciplines": rows,
     }
     found = json.loads(_native.recommendation(json.dumps(question)))
@@ -66,7 +69,7 @@ def recommendation(summary: Summary) -> Recommendation | None:
         return None
     row = next((row for row in summary["disciplines"] if row["label"] == found["discipline"]), None)
     load, shapes = found.pop("load"), found.pop("shapes")
-    commands = None if row is None else _commands(row, load, shapes)
+    commands = None if row is None else _commands(row, load, shapes, summary.get("capture"))
     lines = commands and [*commands["up"], *commands["down"]]
     return {
         "kind": found["kind"],
@@ -78,10 +81,18 @@ def recommendation(summary: Summary) -> Recommendation | None:
         # Without `mayfly qdisc load` it takes the lines of both directions.
         "command": load or ("\n".join(lines) if lines else None),
         "commands": commands,
+        "as_loaded": None,
         "doubt": found["doubt"],
         "sentence": found["sentence"],
         "rule": RULE,
     }
+
+
+def _framing(capture: Capture | None) -> dict[str, Any] | None:
+    """What a capture shows of its link; None of what is no capture, and of a summary of before."""
+    if capture is None or "overhead_bytes" not in capture:
+        return None
+    return {name: capture[name] for name in ("overhead_bytes", "translated")}
 
 
 def unknown(capture: Capture | None) -> dict[str, Any] | None:
@@ -202,11 +213,26 @@ def _in_kernel(row: DisciplineRow, ways: Mapping[Direction, Way]) -> bool:
     return row["id"] not in leaves() or switch_on(_discipline(row), shaped) is not None
 
 
-def _commands(row: DisciplineRow, load: str | None, shapes: Mapping[str, Any] | None) -> Commands | None:
+def _commands(
+    row: DisciplineRow, load: str | None, shapes: Mapping[str, Any] | None, capture: Capture | None
+) -> Commands | None:
     """How to switch it on in front of this link; the options are those of the run."""
     ways = {side: Way(shape["rate_bps"], *shape["buffer"]) for side, shape in (shapes or {}).items()}
-    found: SwitchOn | None = switch_on(_discipline(row), ways) if ways else None
+    seen = _framing(capture)
+    overhead = seen["overhead_bytes"] if seen else 0
+    layer = link_layer(str(overhead) if overhead else None)
+    nat = seen is None or seen["translated"]
+    found: SwitchOn | None = switch_on(_discipline(row), ways, layer, nat) if ways else None
     if found is None:
         return None
     up, down = list(found.up), list(found.down)
-    return {"line": found.line, "load": load, "up": up, "down": down, "shaped": up, "arriving": down}
+    return {
+        "line": found.line,
+        "load": load,
+        "down_bps": ways["down"].rate_bps,
+        "up_bps": ways["up"].rate_bps,
+        "up": up,
+        "down": down,
+        "shaped": up,
+        "arriving": down,
+    }

@@ -9,7 +9,7 @@ import polars as pl
 
 from mayfly import _native
 from mayfly.discipline_registry import Discipline
-from mayfly.errors import MayflyError
+from mayfly.errors import MayflyError, given
 from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
@@ -70,6 +70,8 @@ class Replay:
         How much of the capture is QUIC and other UDP.
     left_out : float
         Share of the capture that is in no connection, of its packets or of its bytes.
+    framing : tuple of int and bool
+        Bytes around each packet of IP, 0 of plain Ethernet; whether near addresses may be translated on their way.
     """
 
     scenario: Scenario
@@ -86,6 +88,7 @@ class Replay:
     rtt_s: float | None
     udp: UdpShare
     left_out: float
+    framing: tuple[int, bool]
 
 
 def replay_of(
@@ -122,7 +125,7 @@ def replay_of(
         from mayfly.profile.link import guessed_link
 
         rate, buffer, guess = guessed_link(capture, rate, buffer, internal)
-    load = None if load is None else quantity.share(load, "--load")
+    load = None if load is None else quantity.share(load, given("--load"))
     rtt_s = None if rtt is None else _round_trip_s(rtt)
     scenario = load_scenario("whatif", _PROBES | _both_ways(rate, buffer) | (overrides or {}))
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
@@ -170,15 +173,16 @@ def replay_of(
         rtt_s=rtt_s,
         udp=UdpShare(*found.udp),
         left_out=found.left_out_share,
+        framing=found.framing,
     )
 
 
 def _round_trip_s(rtt: str | float) -> float:
     """A round-trip time as given, within what a flow list may hold."""
     least_s, most_s = RTT_BOUNDS_S
-    seconds = quantity.seconds(rtt, "--rtt")
+    seconds = quantity.seconds(rtt, given("--rtt"))
     if not least_s <= seconds <= most_s:
-        raise MayflyError(f"--rtt {rtt}: must be 1 ns to {most_s:g} s")
+        raise MayflyError(f"{given('--rtt')} {rtt}: must be 1 ns to {most_s:g} s")
     return seconds
 
 
@@ -207,10 +211,11 @@ def traced(
     if down is None and up is None:
         return rate, {}
     if down is None:
-        raise MayflyError(f"--link-trace-up {up}: must be given with --link-trace, which is down")
+        raise MayflyError(f"{given('--link-trace-up')} {up}: must be given with {given('--link-trace')}, which is down")
     if rate is not None:
         raise MayflyError(
-            f"--rate {quantity.shown(rate)[1:-1]}: must be left out with --link-trace: the trace has the rate"
+            f"{given('--rate')} {quantity.shown(rate)[1:-1]}: must be left out with {given('--link-trace')}: "
+            "the trace has the rate"
         )
     means = [round(read_trace(trace).mean_bps) for trace in (down, up) if trace is not None]
     fields = {"network.link_trace": os.fspath(down)}
@@ -242,16 +247,16 @@ def run_replay(
 
 def _both_ways(rate: str | int, buffer: str | int) -> dict[str, Any]:
     """Rates and buffers of both directions, as fields of the scenario."""
-    given = {name: quantity.both_ways(value, f"--{name}") for name, value in (("rate", rate), ("buffer", buffer))}
-    rates = [None if value is None else quantity.rate_bps(value, "--rate") for value in given["rate"]]
-    down_buffer, up_buffer = given["buffer"]
+    both = {name: quantity.both_ways(value, given(f"--{name}")) for name, value in (("rate", rate), ("buffer", buffer))}
+    rates = [None if value is None else quantity.rate_bps(value, given("--rate")) for value in both["rate"]]
+    down_buffer, up_buffer = both["buffer"]
     # A time is another number of bytes at another rate.
     if up_buffer is None and quantity.is_time(down_buffer):
         up_buffer = down_buffer
     buffers = [
         None
         if value is None
-        else quantity.buffer(value, "--buffer", rate_bps=rates[1] if up and rates[1] else rates[0])
+        else quantity.buffer(value, given("--buffer"), rate_bps=rates[1] if up and rates[1] else rates[0])
         for up, value in enumerate((down_buffer, up_buffer))
     ]
     fields = {"rate": rates[0], "reverse_rate": rates[1], "buffer": buffers[0], "reverse_buffer": buffers[1]}

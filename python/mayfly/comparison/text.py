@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING
 from mayfly.comparison.ordering import leading_sentences
 from mayfly.comparison.prediction_error import expected_sentence
 from mayfly.comparison.unanswered import udp_sentences, udp_share_lines
+from mayfly.text.readable import count_text
 
 if TYPE_CHECKING:
-    from mayfly.summary_types import Summary
+    from mayfly.summary_types import Recommendation, Summary
 
 _SHAPES = (
-    "It shapes both directions of eth0 to 95 % of the link's rates, so that the queues are here and not in the modem."
+    "It shapes both directions of eth0 to 95 % of the link's rates, so that what lasts waits there and not in the "
+    "modem."
+)
+
+_WHOLE_LINES = (
+    "For a router without Mayfly: the same line with --dry-run prints the commands of tc for both directions, and "
+    "recommendation.commands of summary.json has them."
 )
 
 _VARIES = (
@@ -104,16 +111,30 @@ def switching_sentences(summary: Summary) -> list[str]:
     commands = found.get("commands")
     if commands is None:
         return []
-    lines = [_SHAPES]
+    lines = [_SHAPES, *_as_loaded(found)]
     if commands["load"] is None:
         lines += [
             f"For what eth0 sends: `{_script(commands['up'])}`",
             f"For what arrives: `{_script(commands['down'])}`",
         ]
-    if found["discipline"] == "cake":
-        up, down = (_script(commands[way]) for way in ("up", "down"))
-        lines.append(f"With tc alone, for what eth0 sends: `{up}` and for what arrives: `{down}`")
+    else:
+        lines.append(_WHOLE_LINES)
     return [*lines, f"If eth0 is itself the bottleneck of what it sends, no shaper is needed: `{commands['line']}`"]
+
+
+def _as_loaded(found: Recommendation) -> list[str]:
+    """What the command gives, and what the box has to carry for that."""
+    loaded = found.get("as_loaded")
+    if not loaded:
+        return []
+    packets = " and ".join(f"{count_text(round(rate))} {way}" for way, rate in loaded["packets_per_s"].items())
+    if not packets:
+        return [loaded["sentence"]]
+    carries = (
+        f"At these rates your router forwards {packets} packets/s. Load the link and see that it does: `mayfly qdisc "
+        "watch eth0` shows the share of the rate that it sends, and `top` whether a processor is full (si)."
+    )
+    return [loaded["sentence"], carries] if loaded["sentence"] else [carries]
 
 
 def _script(lines: Sequence[str]) -> str:

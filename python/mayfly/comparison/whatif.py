@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from mayfly import limits
+from mayfly.comparison.as_loaded import as_loaded
 from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
+from mayfly.comparison.ordering import baseline
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.prediction_error import expected_errors
 from mayfly.comparison.recommendation import recommendation
@@ -25,7 +27,8 @@ from mayfly.workload.mix import offered
 from mayfly.workload.replayed import closed
 
 if TYPE_CHECKING:
-    from mayfly.summary_types import Summary
+    from mayfly.scenario.scenario import Scenario
+    from mayfly.summary_types import AsLoaded, Summary
 
 
 def whatif(
@@ -40,6 +43,7 @@ def whatif(
     link_trace: str | os.PathLike[str] | None = None,
     link_trace_up: str | os.PathLike[str] | None = None,
     disciplines: str | Sequence[str] | None = None,
+    replications: int | None = None,
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
@@ -57,7 +61,7 @@ def whatif(
     buffer : str or int, optional
         Limit of the bottleneck queues: packets, bytes such as ``450kB``, or a time such as ``20ms``, which is what the
         link sends in it; ``300/50`` for down and up. Guessed as the rate.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         Networks (CIDR) on the near side of the bottleneck; inferred when not given. Down is toward them.
     load : float or str, optional
         Scales time so that the busier direction is offered this share of its rate, 0.01 to 10.
@@ -75,6 +79,9 @@ def whatif(
         where it is not as down.
     disciplines : str or sequence of str, optional
         What to compare; the shortlist (:data:`mayfly.discipline_registry.SHORTLIST`) when not given.
+    replications : int, optional
+        Runs of the capture and of resampled hours like it: 1 runs the capture alone. As many as the choice needs, 16 at
+        most, when not given.
     overrides : dict, optional
         Scenario fields by dotted name.
     progress : callable, optional
@@ -114,7 +121,7 @@ def whatif(
     over the time that the capture lasts.
     """
     rate, varying = traced(rate, link_trace, link_trace_up)
-    changes = varying | (overrides or {})
+    changes = varying | (overrides or {}) | ({} if replications is None else {"replications": replications})
     found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, rtt=rtt, overrides=changes)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
@@ -166,6 +173,8 @@ def whatif(
         "udp_443_share": found.udp.at_443,
         "calls_share": found.udp.calls,
         "left_out_share": found.left_out,
+        "overhead_bytes": found.framing[0],
+        "translated": found.framing[1],
     }
     result.summary["recommendation"] = recommendation(result.summary)
     if unsaid:
@@ -191,6 +200,8 @@ def whatif(
         )
     )
     result.summary["transport"]["other"] = other
+    if (advised := result.summary["recommendation"]) is not None and not stopping() and engine is None:
+        advised["as_loaded"] = _as_loaded(result, scenario, flows, chosen)
     # Learned of users who wait only.
     # Neither of captures with much QUIC.
     known = found.replay == "users" and found.udp.doubtful < SOME
@@ -245,6 +256,20 @@ def _several(disciplines: Sequence[Discipline]) -> str:
     """
     *most, last = (discipline.label for discipline in disciplines)
     return f"{', '.join(most)} and {last}" if most else last
+
+
+def _as_loaded(
+    result: Comparison, scenario: "Scenario", flows: pl.DataFrame, chosen: Sequence[Discipline]
+) -> "AsLoaded | None":
+    """What the command of the answer gives; None where it has none, or none that shapes."""
+    said, rows = result.summary["recommendation"], result.summary["disciplines"]
+    assert said is not None
+    discipline = next((one for one in chosen if one.label == said["discipline"]), None)
+    before = baseline(rows)
+    if discipline is None or before is None or (commands := said["commands"]) is None:
+        return None
+    rates = {"down": commands["down_bps"], "up": commands["up_bps"]}
+    return as_loaded(scenario, closed(starting_in_time(flows, scenario.duration)), discipline, rates, before)
 
 
 def _recommended(summary: "Summary") -> str | None:

@@ -162,7 +162,7 @@ def diff(
     ----------
     before, after : path
         Folders that ``compare``, ``whatif`` or ``simulate`` wrote, or captures of a link before and after a change.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the site, for captures.
     resamples : int
         Draws of the bootstrap, from 20.

@@ -67,7 +67,7 @@ def sides_of(path: str | os.PathLike[str], internal: Sequence[str] | None = None
     ----------
     path : path
         The folder, or a pcap or pcapng file.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the site, for a capture.
 
     Returns

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mayfly.discipline_registry import Discipline, disciplines
-from mayfly.discipline_registry.shapers import Shape, shaped_words, shapes_itself
+from mayfly.discipline_registry.shapers import LinkLayer, Shape, shaped_words, shapes_itself
 from mayfly.discipline_registry.tc_options import Place, leaf_words, leaves
 from mayfly.errors import MayflyError
 from mayfly.headers import FULL_PACKET_BYTES
@@ -99,7 +99,9 @@ def at_interface(
     ]
 
 
-def switch_on(discipline: Discipline, ways: Mapping[str, Way]) -> SwitchOn | None:
+def switch_on(
+    discipline: Discipline, ways: Mapping[str, Way], layer: LinkLayer | None = None, nat: bool = True
+) -> SwitchOn | None:
     """How to put a discipline in front of a link.
 
     Parameters
@@ -108,6 +110,10 @@ def switch_on(discipline: Discipline, ways: Mapping[str, Way]) -> SwitchOn | Non
         With options of the registry.
     ways : mapping
         ``down``, what arrives from the link, and ``up``, what is sent to it.
+    layer : LinkLayer, optional
+        What the link adds to packets; lengths are those of Linux when not given.
+    nat : bool
+        Of what shares among hosts: look behind translated addresses.
 
     Returns
     -------
@@ -134,7 +140,9 @@ def switch_on(discipline: Discipline, ways: Mapping[str, Way]) -> SwitchOn | Non
     alone = _words(discipline, ways["up"])
     if alone is None:
         return None
-    up, down = (_shaped(discipline, ways[side], side, device) for side, device in (("up", "eth0"), ("down", "ifb0")))
+    layer = layer or LinkLayer()
+    sides = (("up", "eth0"), ("down", "ifb0"))
+    up, down = (_shaped(discipline, ways[side], side, device, layer, nat) for side, device in sides)
     if up is None or down is None:
         return None
     kind = next(row for row in disciplines() if row["id"] == discipline.id)["runs_on"]
@@ -155,13 +163,13 @@ _REDIRECT = (
 """Last: what arrives goes to a queue that is whole."""
 
 
-def _shaped(discipline: Discipline, way: Way, side: str, device: str) -> list[str] | None:
+def _shaped(discipline: Discipline, way: Way, side: str, device: str, layer: LinkLayer, nat: bool) -> list[str] | None:
     """Lines that put it at a device with a shaper, whatever is there."""
     if shapes_itself(discipline):
         sided = OF_EACH_SIDE[discipline.id]
         discipline = replace(discipline, options={sided: _default(discipline.id, sided)} | discipline.options)
         place = Place(way.limit, way.unit, FULL_PACKET_BYTES, way.rate_bps)
-        words, below = shaped_words(discipline, place, Shape(way.rate_bps, side, nat=True)), None
+        words, below = shaped_words(discipline, place, Shape(way.rate_bps, side, nat, layer)), None
     else:
         found = _words(discipline, way)
         if found is None:
@@ -169,7 +177,7 @@ def _shaped(discipline: Discipline, way: Way, side: str, device: str) -> list[st
         words, below = found, way.rate_bps
     steps = [
         " ".join(step).replace("qdisc replace", "qdisc add")
-        for step in at_interface("tc", device, words.split(), below)
+        for step in at_interface("tc", device, words.split(), below, layer.size_table() if below else ())
     ]
     return [f"{_DELETE.format(device)} 2>/dev/null", *steps]
 

@@ -1,5 +1,6 @@
 """How much of the traffic at a queue does not respond to drops (PONRT, Zhao 2004), from samples of the queue."""
 
+from mayfly.callable_package import calls
 from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.estimate import Estimates, estimate, methods, parameters
 from mayfly.estimate.samples import Samples, read_samples
@@ -17,3 +18,5 @@ __all__ = [
     "read_samples",
     "score",
 ]
+
+calls(__name__, "mayfly.estimate.estimate", "estimate")

@@ -428,8 +428,8 @@ def _checked(internal: Sequence[str]) -> tuple[str, ...]:
     if internal:
         from mayfly.workload.capture import networks_of
 
-        networks_of(internal)
-    return tuple(internal)
+        return tuple(networks_of(internal))
+    return ()
 
 
 def _native_engine() -> Engine:

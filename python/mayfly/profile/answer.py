@@ -204,7 +204,7 @@ class Profile(Listing):
 
 
 def profile(
-    captures: Sequence[str | os.PathLike[str]] | Connections,
+    captures: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Connections,
     *,
     internal: Sequence[str] | None = None,
     hosts: str | os.PathLike[str] | Mapping[str, str] | None = None,
@@ -220,9 +220,9 @@ def profile(
 
     Parameters
     ----------
-    captures : sequence of path, or Connections
+    captures : path or sequence of path, or Connections
         As :func:`mayfly.profile.table.read_connections` takes them, or what it has read.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the site; as :func:`mayfly.workload.sides.sides_of` when absent.
     hosts : path or mapping of str, optional
         Roles of the hosts of the site, or the file of them (:func:`mayfly.profile.hosts.read_hosts`); hosts that are
@@ -257,8 +257,9 @@ def profile(
     def part(begin: float, end: float) -> Callable[[float], None] | None:
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
+    several = [captures] if isinstance(captures, str | os.PathLike) else captures
     listed = listing(
-        captures,
+        several,
         internal=internal,
         hosts=hosts,
         model=model,

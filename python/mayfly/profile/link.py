@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from mayfly.arrays import Floats, Integers, quantiles
-from mayfly.errors import MayflyError
+from mayfly.errors import MayflyError, given
 from mayfly.profile.traffic import DIRECTIONS, Loads, Traffic, traffic_of
 from mayfly.show.notebook import Result
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
@@ -195,11 +195,13 @@ class LinkGuess(Result):
         """
         found = self.busier
         if found.rate_bps is None:
-            missing = " and ".join(name for name, asked in (("--rate", rate), ("--buffer", buffer)) if asked)
+            missing = " and ".join(given(name) for name, asked in (("--rate", rate), ("--buffer", buffer)) if asked)
             lacks = "nothing" if found.perhaps_full_s else "no plateau"
             raise MayflyError(f"{lacks} to guess the link from ({found.direction}: {found.why}); give {missing}")
         if buffer and found.buffer_bytes is None:
-            raise MayflyError(f"the buffer cannot be guessed ({found.direction}: {found.buffer_why}); give --buffer")
+            raise MayflyError(
+                f"the buffer cannot be guessed ({found.direction}: {found.buffer_why}); give {given('--buffer')}"
+            )
         return found
 
 
@@ -210,7 +212,7 @@ def guess_link(capture: str | os.PathLike[str], *, internal: Sequence[str] | Non
     ----------
     capture : path
         pcap or pcapng. The standard input cannot be read again by what comes after: it is refused.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         Networks (CIDR) on the near side; as :func:`mayfly.workload.sides.near_side` when absent.
 
     Returns

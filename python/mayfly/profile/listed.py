@@ -144,7 +144,7 @@ def listed(
             sharding=sharding,
             progress=progress,
         )
-    networks = None if internal is None else list(internal)
+    networks = None if internal is None else [internal] if isinstance(internal, str) else [str(one) for one in internal]
     stopped, folder, rows = _rows(names, networks) if sharding is None else _rows_of_shards(names, networks, sharding)
     told = json.loads(rows.answer())
     counts = told["counts"]

@@ -20,6 +20,7 @@ from mayfly.limits import Look
 from mayfly.text.parquet import is_parquet
 from mayfly.workload.columns import Columns, Table, columns_of, columns_of_capture
 from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, ReadOptions, most_connections, most_open
+from mayfly.workload.sides import networks_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +109,7 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
     ----------
     names : sequence of str
         Of captures.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the site.
 
     Returns
@@ -123,7 +124,7 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
     MayflyError
         As :func:`read_connections`; ``internal`` is no CIDR, or holds no host.
     """
-    networks = None if internal is None else list(internal)
+    networks = None if internal is None else networks_of(internal)
     look = Look(names, gives_up=True)
     options = ReadOptions(max_flows=most_open(), max_held=most_connections(), max_volumes=MOST_VOLUMES).for_files(names)
     try:

@@ -79,6 +79,9 @@ class Wanted:
         For both directions, of cake and lfq: look behind translated addresses.
     offloads : bool
         Leave them as they are; else those that make packets longer than the wire's are switched off.
+    down_buffer, up_buffer : str, optional
+        For both directions: the limit of one of them, as ``buffer`` of one direction; ``buffer``, or its default, has
+        the other.
     """
 
     device: str
@@ -92,6 +95,8 @@ class Wanted:
     overhead: str | None = None
     nat: bool = True
     offloads: bool = True
+    down_buffer: str | None = None
+    up_buffer: str | None = None
 
     def __post_init__(self) -> None:
         """Refuses what is no name of an interface, and options that do not go together."""
@@ -105,10 +110,23 @@ class Wanted:
             raise MayflyError("--down and --up: only with --both-ways; --rate shapes what the interface sends")
         if not self.both_ways and quantity.both_ways(self.buffer, "--buffer")[1] is not None:
             raise MayflyError(f"--buffer = {self.buffer}: must be one value without --both-ways")
+        self._refuse_buffers()
         if self.overhead is not None and self.bpf:
             raise MayflyError("--overhead: not with --bpf, which counts packets as Linux does")
         if self.overhead is not None and not self.both_ways and self.rate is None:
             raise MayflyError("--overhead: only where something shapes: with --rate, or --both-ways")
+
+    def _refuse_buffers(self) -> None:
+        both = quantity.both_ways(self.buffer, "--buffer")[1] is not None
+        for name, buffer in (("--down-buffer", self.down_buffer), ("--up-buffer", self.up_buffer)):
+            if buffer is None:
+                continue
+            if not self.both_ways:
+                raise MayflyError(f"{name}: only with --both-ways; --buffer is the limit of what the interface sends")
+            if both:
+                raise MayflyError(f"{name}: not with --buffer {self.buffer}, which has one for each direction")
+            if quantity.both_ways(buffer, name)[1] is not None:
+                raise MayflyError(f"{name} = {buffer}: must be one value")
 
     @property
     def label(self) -> str:
@@ -126,7 +144,10 @@ class Wanted:
 
     def place(self, rate_bps: int | None, side: str = "") -> Place:
         """Limit and link of a queue: of one side of both."""
-        if self.buffer is not None:
+        own = {"down": self.down_buffer, "up": self.up_buffer}.get(side)
+        if own is not None:
+            limit, unit = quantity.buffer(own, f"--{side}-buffer", rate_bps=rate_bps)
+        elif self.buffer is not None:
             down, up = quantity.both_ways(self.buffer, "--buffer")
             limit, unit = quantity.buffer(up if side == "up" and up is not None else down, rate_bps=rate_bps)
         elif self.both_ways:

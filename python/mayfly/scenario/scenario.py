@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from mayfly import discipline_registry
-from mayfly.errors import MayflyError
+from mayfly.errors import MayflyError, given
 from mayfly.fields import Delay, Later, Name, Seconds, Section, Whole, as_written, section_of
 from mayfly.scenario.network import Network
 from mayfly.scenario.transport import OwnTransport, Tcp, merged, refusal
@@ -415,7 +415,7 @@ def _in_a_section_given(document: dict[str, Any], name: str) -> bool:
 
 def _place(document: dict[str, Any], name: str, value: Any) -> None:
     if name not in field_names() and not _in_a_section_given(document, name) and not _in_named_section(name):
-        raise MayflyError(f"--set {name}: {_unknown(name.split('.'))}")
+        raise MayflyError(f"{given('--set', 'overrides:')} {name}: {_unknown(name.split('.'))}")
     *sections, last = name.split(".")
     for section in sections:
         document = document.setdefault(section, {})

@@ -74,7 +74,7 @@ class Autorate(Section):
 
 
 class Shaper(Section):
-    """A shaper before the bottleneck, which then has the queue of a modem behind it: FIFO, with a buffer of its own.
+    """A shaper before the bottleneck or behind it, which then has a queue of its own: FIFO, as that of a modem.
 
     The discipline and the buffer of the scenario are those of the shaper.
     """
@@ -90,6 +90,12 @@ class Shaper(Section):
     ways: Literal["both", "down", "up"] = Field("both", description="directions that have a shaper")
     modem_buffer: Buffer = Field(as_written(1000), description="limit of the queue behind the shaper")
     reverse_modem_buffer: Buffer | None = Field(None, description="that of the other direction; as modem_buffer")
+    place: Literal["before", "behind"] = Field(
+        "before", description="of the link; behind it, as for what arrives at a router, bursts wait in its FIFO first"
+    )
+    reverse_place: Literal["before", "behind"] | None = Field(
+        None, description="that in the other direction; as place when absent"
+    )
     controller: Literal["none", "autorate"] = Field(
         "none", description="what sets the rates; autorate: `[network.shaper.autorate]`"
     )

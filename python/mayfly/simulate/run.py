@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -425,12 +425,15 @@ class UsersRun:
         Round-trip time of a ping on the idle link, s; None without one.
     span_s : tuple of two float
         End of the warm-up and of the run, s.
+    sent : mapping of tuple of two int
+        Packets and bytes that the queues ``down`` and ``up`` sent; empty of a resampled hour.
     """
 
     discipline: Discipline
     observed: "_native.Observed"
     idle_rtt_s: float | None
     span_s: tuple[float, float]
+    sent: Mapping[str, tuple[int, int]] = field(default_factory=dict, kw_only=True)
 
 
 def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: pl.DataFrame) -> list[UsersRun]:
@@ -466,7 +469,11 @@ def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: p
             raise MayflyError(str(error)) from None
         totals = pl.DataFrame(result["counters"]).row(0, named=True)
         span_s = (totals["begin_ns"] * 1e-9, totals["end_ns"] * 1e-9)
-        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, span_s)
+        sent = {
+            way: (totals[f"{prefix}sent"], totals[f"{prefix}sent_bytes"])
+            for way, prefix in (("down", ""), ("up", "reverse_"))
+        }
+        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, span_s, sent=sent)
 
     return in_threads(job, len(disciplines), scenario.duration)
 

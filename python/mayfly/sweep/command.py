@@ -4,16 +4,70 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from mayfly.simulate.run import Progress
 from mayfly.sweep.answer import Found, answer
 from mayfly.sweep.page import sweep_page
-from mayfly.sweep.plan import Plan
+from mayfly.sweep.plan import Plan, load_plan
 from mayfly.sweep.run import Swept, sweep
 from mayfly.sweep.schedule import Schedule
 from mayfly.sweep.store import Checked, Store
 from mayfly.text.folder import filled
 from mayfly.workers.workers import Workers
+from mayfly.workers.workers import workers as workers_of
+
+
+def sweep_file(
+    file: str | os.PathLike[str],
+    folder: str | os.PathLike[str] = "mayfly-sweep",
+    *,
+    overrides: dict[str, Any] | None = None,
+    metrics: Sequence[str] | None = None,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> Found:
+    """Run a sweep from its file, as ``mayfly sweep`` does: what is not in the folder yet, and its report.
+
+    Parameters
+    ----------
+    file : path
+        TOML (docs/how-to/sweeps.md).
+    folder : path
+        Of the results and of ``report.html``; created when absent.
+    overrides : dict, optional
+        Scenario fields for every point, by dotted name.
+    metrics : sequence of str, optional
+        Figures shown.
+    workers : int, optional
+        Processes; as many as cores when not given.
+    retry_failed : bool
+        Run again what failed before.
+    progress : callable, optional
+        Called with the fraction done.
+
+    Returns
+    -------
+    Found
+        The figures.
+
+    Raises
+    ------
+    MayflyError
+        Whatever is refused, in one line.
+    """
+    name = Path(file).stem
+    found, _ = run_sweep(
+        load_plan(file, overrides),
+        folder,
+        f"Sweep {name}",
+        metrics=metrics,
+        make_workers=workers_of(workers),
+        retry_failed=retry_failed,
+        progress=progress,
+    )
+    return found
 
 
 def run_sweep(

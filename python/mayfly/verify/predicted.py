@@ -64,6 +64,7 @@ def predicted(
     how: str = "users",
     seeds: Sequence[int] = (1,),
     engine: str = "simulator",
+    overrides: dict[str, Any] | None = None,
 ) -> list[dict[str, Outcome]]:
     """What is predicted for each discipline.
 
@@ -76,13 +77,15 @@ def predicted(
         Of the replay; the kernel has none.
     engine : str
         What runs the replay: ``simulator`` or ``linux``.
+    overrides : dict, optional
+        Further fields of the scenario.
 
     Returns
     -------
     list of dict of Outcome
         For each seed, by discipline.
     """
-    found = replay(workload, ran, how)
+    found = replay(workload, ran, how, overrides)
     if found.partial is not None:
         raise MayflyError(f"{ran.capture}: a verified capture must be whole: {found.partial}")
     connections = connections_of(workload, ran)

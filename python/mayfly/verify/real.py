@@ -3,7 +3,8 @@
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -60,6 +61,8 @@ class Ran:
         Added to times of the steps, the time of the capture, s.
     capture : path
         Of the link.
+    modem : dict of int
+        With an advice: packets that the queues of the link itself dropped, ``down`` and ``up``.
     """
 
     discipline: str
@@ -69,9 +72,10 @@ class Ran:
     kernel: str
     clock_s: float
     capture: Path
+    modem: dict[str, int] = field(default_factory=dict)
 
 
-def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
+def run(workload: Workload, discipline: str, seed: int, folder: Path, advice: Sequence[str] | None = None) -> Ran:
     """Runs a workload, once.
 
     Parameters
@@ -84,6 +88,9 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
     folder : path
         For the capture ``tap.pcap`` and what was measured, ``ran.json``; created when absent. What is there already
         is taken.
+    advice : sequence of str, optional
+        Lines for a shell of the gateway, whose interface `eth0` is faster than the link, that put the discipline there.
+        The queues of the link are first in, first out then. Without it the discipline is that of the link.
 
     Returns
     -------
@@ -109,6 +116,7 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
             "servers": list(workload.rtts_s),
             "down": _way(discipline, workload.link.down_bps, workload.link.down_packets),
             "up": _way(discipline, workload.link.up_bps, workload.link.up_packets),
+            **({} if advice is None else {"advice": list(advice)}),
             "overhead_bytes": -ETHERNET_BYTES,
             "mtu": MTU,
             "duration_s": workload.duration_s,
@@ -131,6 +139,7 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path) -> Ran:
         told["kernel"],
         told["clock_s"],
         folder / "tap.pcap",
+        {way: row["drops"] for way, row in told.get("modem", {}).items()},
     )
 
 
@@ -152,7 +161,8 @@ def _way(discipline: str, rate_bps: int, packets: int) -> dict[str, Any]:
     chosen = parse(discipline)
     shapes = leaf_of(chosen).shapes
     place = Place(packets, "packets", MTU, rate_bps, -ETHERNET_BYTES, shapes)
-    return {"rate_bps": rate_bps, "delay_s": 0.0, "loss": 0.0, "leaf": leaf_words(chosen, place), "leaf_shapes": shapes}
+    leaf = {"leaf": leaf_words(chosen, place), "leaf_shapes": shapes, "limit": packets}
+    return {"rate_bps": rate_bps, "delay_s": 0.0, "loss": 0.0, **leaf}
 
 
 def _serve(folder: Path, steps: list[Step], seed: int) -> None:

@@ -29,7 +29,7 @@ _SENT: dict[str, type[pl.DataType]] = {
 
 
 def flows_of_capture(
-    path: str | os.PathLike[str], *, internal: list[str] | None = None, max_flows: int = 1_000_000
+    path: str | os.PathLike[str], *, internal: Sequence[str] | None = None, max_flows: int = 1_000_000
 ) -> pl.DataFrame:
     """Read a capture as a flow list.
 
@@ -37,7 +37,7 @@ def flows_of_capture(
     ----------
     path : path
         Capture, as for :func:`connections`.
-    internal : list of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the side behind the link (``10.0.0.0/8``, ``2001:db8::/32``). When not given, see
         :func:`mayfly.workload.sides.near_side`.
     max_flows : int

@@ -17,14 +17,14 @@ from mayfly.errors import MayflyError
 from mayfly.workload.columns import Columns, Table, columns_of, hosts_of_ends
 
 
-def networks_of(cidrs: Iterable[object]) -> list[str]:
+def networks_of(cidrs: object) -> list[str]:
     """Check CIDRs, and write each as ``10.0.0.0/8`` or ``2001:db8::/32``.
 
     Parameters
     ----------
-    cidrs : iterable of str or ip_network
+    cidrs : str or ip_network, or iterable of these
         What Python's :func:`ipaddress.ip_network` takes: an address alone is a network, and a mask may stand for the
-        length of the prefix.
+        length of the prefix. One alone is one network.
 
     Returns
     -------
@@ -39,12 +39,17 @@ def networks_of(cidrs: Iterable[object]) -> list[str]:
     --------
     >>> networks_of(["10.0.0.0/255.0.0.0", "192.0.2.1"])
     ['10.0.0.0/8', '192.0.2.1/32']
+    >>> networks_of("10.0.0.0/8")
+    ['10.0.0.0/8']
     >>> networks_of(["192.168.1.0/33"])
     Traceback (most recent call last):
     mayfly.errors.MayflyError: internal = '192.168.1.0/33': must be a network such as 10.0.0.0/8 or 2001:db8::/32
     """
+    # A network of ipaddress is iterable, too: over its addresses.
+    several = isinstance(cidrs, Iterable) and not isinstance(cidrs, str) and not hasattr(cidrs, "prefixlen")
+    each: Iterable[object] = cidrs if several and isinstance(cidrs, Iterable) else [cidrs]
     try:
-        return _native.networks_of([str(cidr) for cidr in cidrs])
+        return _native.networks_of([str(cidr) for cidr in each])
     except ValueError as error:
         raise MayflyError(str(error)) from None
 

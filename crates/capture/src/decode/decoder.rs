@@ -4,6 +4,7 @@
 //! the IP header, never from what was captured. Tunnels are entered on request: what loads a link is the outer packet,
 //! who talks to whom is inside.
 
+use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::net::IpAddr;
@@ -33,6 +34,9 @@ const LONGEST_CUT: usize = 1000;
 /// Header of Ethernet without tags, bytes.
 const ETHERNET: u64 = 14;
 
+/// LINKTYPE_ETHERNET.
+const ETHERNET_LINK: i32 = 1;
+
 /// Longest packet in a frame of Ethernet that is no jumbo, bytes.
 const ETHERNET_MTU: u64 = 1500;
 
@@ -61,6 +65,8 @@ pub struct Decoder {
     longest_frame: u64,
     /// Protocol and length of the latest IP packet that was [`Skip::Other`].
     other: (u8, u64),
+    /// Packets by the bytes that tags and labels of their frames take.
+    framed: BTreeMap<usize, u64>,
 }
 
 #[derive(Debug, PartialEq)]
@@ -94,7 +100,13 @@ impl Decoder {
             longest_whole: 0,
             longest_frame: ETHERNET + ETHERNET_MTU,
             other: (0, 0),
+            framed: BTreeMap::new(),
         }
+    }
+
+    /// Packets of Ethernet by the bytes that are between its header and theirs, of VLANs, PPPoE and MPLS.
+    pub(crate) fn framed(&self) -> &BTreeMap<usize, u64> {
+        &self.framed
     }
 
     /// Packets found inside a tunnel of this kind; each level of nesting counts.
@@ -162,6 +174,9 @@ impl Decoder {
         let ip = Ip::of(packet, wire).map_err(|skip| cut_or(record, skip))?;
         self.fits(record, offset as u64 + ip.wire_bytes)?;
         let mut segment = self.packet(&ip, record.time_ns, 0).map_err(|skip| cut_or(record, skip))?;
+        if record.link_type == ETHERNET_LINK && offset > ETHERNET as usize {
+            *self.framed.entry(offset - ETHERNET as usize).or_default() += 1;
+        }
         if let Identities::Places(_) = &self.identities {
             let link = record.data.get(..offset.min(MOST_LINK_BYTES)).unwrap_or_default();
             let ends = ends([segment.source, segment.destination].map(number));

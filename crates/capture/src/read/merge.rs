@@ -105,6 +105,9 @@ impl<'a, R: Read> Source<'a, R> {
         for (tunnel, _) in Tunnel::NAMES {
             counts.tunnelled[tunnel as usize] += self.decoder.entered(tunnel);
         }
+        for (&bytes, packets) in self.decoder.framed() {
+            *counts.framed.entry(bytes).or_default() += packets;
+        }
         Ok(Step::End)
     }
 

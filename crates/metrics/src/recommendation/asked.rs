@@ -28,8 +28,20 @@ pub struct Question {
     /// What the replay of a capture cannot say.
     #[serde(default)]
     pub unknown: Option<Unknown>,
+    /// What a capture shows of its link beside the traffic.
+    #[serde(default)]
+    pub framing: Option<Framing>,
     /// In the order in which they were named.
     pub disciplines: Vec<Row>,
+}
+
+/// What a capture shows of its link, for the words of a command.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+pub struct Framing {
+    /// Bytes that the link has around each packet of IP; 0 where nothing is to be said.
+    pub overhead_bytes: u64,
+    /// Whether addresses of the near side may be translated on their way.
+    pub translated: bool,
 }
 
 fn one() -> u32 {

@@ -3,7 +3,7 @@
 use qdisc::{RunsOn, Value};
 use serde::Serialize;
 
-use crate::recommendation::asked::{Buffer, Links, Row, Unit, Way};
+use crate::recommendation::asked::{Buffer, Framing, Links, Row, Unit, Way};
 
 /// Share of the link's rate to shape to: the queue is to be where the discipline is, not in the modem behind it.
 pub const BELOW_THE_LINK: f64 = 0.95;
@@ -83,7 +83,7 @@ fn three_digits(value: f64) -> u64 {
 /// The line for a terminal; `None` where `mayfly qdisc load` does not have the discipline, or not with these options.
 ///
 /// Of a link that varies it shapes nothing: no fixed rate is right for it.
-pub(crate) fn line(row: &Row, links: &Links, shapes: &Shapes) -> Option<String> {
+pub(crate) fn line(row: &Row, links: &Links, shapes: &Shapes, framing: Option<Framing>) -> Option<String> {
     if !row.in_kernel || row.place().is_none() || NOT_LOADED.contains(&row.id.as_str()) {
         return None;
     }
@@ -92,10 +92,25 @@ pub(crate) fn line(row: &Row, links: &Links, shapes: &Shapes) -> Option<String> 
         return Some(format!("mayfly qdisc load eth0 --discipline {label} --buffer {buffer}"));
     }
     let [down, up] = [shapes.down.buffer, shapes.up.buffer].map(buffer_text);
-    let buffer = if down == up { down } else { format!("{down}/{up}") };
+    let buffers =
+        if down == up { format!("--buffer {down}") } else { format!("--down-buffer {down} --up-buffer {up}") };
     let [down, up] = [shapes.down.rate_bps, shapes.up.rate_bps].map(rate_text);
     let label = label(row, true);
-    Some(format!("mayfly qdisc load eth0 --both-ways --down {down} --up {up} --discipline {label} --buffer {buffer}"))
+    Some(format!(
+        "mayfly qdisc load eth0 --both-ways --down {down} --up {up} --discipline {label} {buffers}{}",
+        framed(row, framing)
+    ))
+}
+
+/// Words about the frames of the link, and that no address is translated where the discipline would look.
+fn framed(row: &Row, framing: Option<Framing>) -> String {
+    let Some(framing) = framing else { return String::new() };
+    let overhead = match framing.overhead_bytes {
+        0 => String::new(),
+        bytes => format!(" --overhead {bytes}"),
+    };
+    let by_host = OF_EACH_SIDE.iter().any(|(id, _)| *id == row.id);
+    if by_host && !framing.translated { format!("{overhead} --no-nat") } else { overhead }
 }
 
 /// The discipline with its options, in quotes where a shell needs them; in both directions with what a user is, as it
@@ -155,7 +170,7 @@ mod tests {
 
     fn command(id: &str, links: &Links, guessed: bool) -> Option<String> {
         let row = Row { id: id.into(), label: id.into(), in_kernel: true, ..Row::default() };
-        line(&row, links, &Shapes::of(&row, links, guessed))
+        line(&row, links, &Shapes::of(&row, links, guessed), None)
     }
 
     #[test]
@@ -163,7 +178,7 @@ mod tests {
         let links = Links { down: way(20e6, (300, Unit::Packets)), up: way(5e6, (50, Unit::Packets)) };
         assert_eq!(
             command("fq_codel", &links, false).expect("it is there"),
-            "mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline fq_codel --buffer 300/50"
+            "mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline fq_codel --down-buffer 300 --up-buffer 50"
         );
         assert_eq!((command("drr", &links, false), command("srpt", &links, false)), (None, None));
     }
@@ -205,11 +220,27 @@ mod tests {
     }
 
     #[test]
+    fn frames_and_translated_addresses_are_said() {
+        let links = Links { down: way(10e6, (300, Unit::Packets)), up: way(10e6, (300, Unit::Packets)) };
+        let said = |id: &str, overhead_bytes, translated| {
+            let row = Row { id: id.into(), label: id.into(), in_kernel: true, ..Row::default() };
+            let framing = Some(Framing { overhead_bytes, translated });
+            let found = line(&row, &links, &Shapes::of(&row, &links, false), framing).expect("it is there");
+            found.split_once("--buffer 300").expect("a buffer").1.to_owned()
+        };
+        assert_eq!([said("cake", 26, true), said("cake", 0, true)], [" --overhead 26", ""]);
+        assert_eq!(
+            [said("lfq", 26, false), said("fq_codel", 22, false)],
+            [" --overhead 26 --no-nat", " --overhead 22"]
+        );
+    }
+
+    #[test]
     fn options_are_in_quotes() {
         let links = Links { down: way(10e6, (300, Unit::Packets)), up: way(10e6, (300, Unit::Packets)) };
         let options = [("threshold".to_owned(), "40000".to_owned())].into();
         let row = Row { id: "efd".into(), options, in_kernel: true, ..Row::default() };
-        let found = line(&row, &links, &Shapes::of(&row, &links, false)).expect("it is there");
+        let found = line(&row, &links, &Shapes::of(&row, &links, false), None).expect("it is there");
         assert!(found.contains("--discipline 'efd(threshold=40000)'"), "{found}");
     }
 }

@@ -42,6 +42,7 @@ fn question(command: &str, rows: &[Row]) -> Question {
         replications: 1,
         guessed: false,
         unknown: None,
+        framing: None,
         disciplines: rows.to_vec(),
     }
 }

@@ -16,6 +16,7 @@ use crate::flow::FlowSpec;
 use crate::graph::{Graph, Interface};
 use crate::host_paths::{Form, HostPaths};
 use crate::mrg32k3a::Mrg32k3a;
+use crate::network::ShaperPlace;
 use crate::options::Options;
 use crate::out::accounting::Ledger;
 use crate::out::counting::Tally;
@@ -52,8 +53,8 @@ fn ports(graph: &Graph, seed: u64, symmetric: bool) -> Result<Vec<Port>, ConfigE
     graph.interfaces().enumerate().map(port).collect()
 }
 
-/// Puts the shapers of a dumbbell before its ports: the queue of a shaped direction becomes the shaper's, and the link
-/// gets another port, behind a lane, with the queue of a modem.
+/// Puts the shapers of a dumbbell before or behind its ports: the queue of a shaped direction becomes the shaper's, and
+/// the link gets another port with the queue of a modem, joined to the shaper by a lane.
 fn shape(run: &Run, graph: &Graph, ports: &mut Vec<Port>, net: &mut Net) -> Result<[Option<usize>; 2], ConfigError> {
     let shapers = [run.network.shaping.forward, run.network.shaping.reverse];
     let mut modems = [None; 2];
@@ -65,12 +66,25 @@ fn shape(run: &Run, graph: &Graph, ports: &mut Vec<Port>, net: &mut Net) -> Resu
         let queue = Qdisc::from_options(id, options, interface.limit, stream("qdisc"))?;
         let lossless = Loss::of(0.0, stream("shaper"));
         let mut port = Port::shaper(queue, shaper.rate, lossless);
-        port.onward = Onward::Lane(net.lanes.len());
-        net.lanes.push(Lane::to(End::Port(ports.len())));
-        modems[way] = Some(ports.len());
+        let at = ports.len();
+        modems[way] = Some(at);
         let fifo = Qdisc::from_options("fifo", &[], shaper.modem, stream("modem"))?;
         let loss = Loss::of(interface.loss, stream("loss"));
-        let modem = Port::over(fifo, interface.rate, interface.delay, loss).following(interface.trace.clone());
+        let mut modem = Port::over(fifo, interface.rate, interface.delay, loss).following(interface.trace.clone());
+        let joint = Onward::Lane(net.lanes.len());
+        match shaper.place {
+            ShaperPlace::Before => {
+                port.onward = joint;
+                net.lanes.push(Lane::to(End::Port(at)));
+            }
+            ShaperPlace::Behind => {
+                for lane in net.lanes.iter_mut().filter(|lane| matches!(lane.end, End::Port(port) if port == way)) {
+                    lane.end = End::Port(at);
+                }
+                modem.onward = joint;
+                net.lanes.push(Lane::to(End::Port(way)));
+            }
+        }
         ports.push(modem);
         ports[way] = port;
     }

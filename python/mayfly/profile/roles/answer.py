@@ -38,7 +38,7 @@ def features_of(captures: Paths, internal: Sequence[str] | None = None, progress
     ----------
     captures : sequence of path
         As :func:`mayfly.profile.table.read_connections`.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         As :func:`mayfly.workload.sides.sides_of`.
     progress : callable, optional
         Called with the fraction done.
@@ -150,7 +150,7 @@ def trained(
         Of the site, taken as one.
     hosts : path or mapping of str
         Known roles (:func:`mayfly.profile.hosts.read_hosts`).
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the site.
     method, normalisation, least
         As :func:`mayfly.profile.roles.model.train`.
@@ -281,7 +281,7 @@ def applied(
         What was trained, or its file.
     captures : sequence of path
         Each is a trace of its own.
-    internal : sequence of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the site.
     hosts : path or mapping of str, optional
         Known roles, to compare with.

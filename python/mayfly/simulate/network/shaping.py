@@ -78,9 +78,10 @@ def native_shaping(network: Network, full_packet_bytes: int, pings: int | None) 
         return None
     modems = (shaper.modem_buffer, shaper.reverse_modem_buffer or shaper.modem_buffer)
     rates = shaper_rates(network)
+    places = (shaper.place, shaper.reverse_place or shaper.place)
     shapers = [
-        None if rate is None else {"rate_bps": rate, "modem": {unit: limit}}
-        for rate, (limit, unit) in zip(rates, modems, strict=True)
+        None if rate is None else {"rate_bps": rate, "modem": {unit: limit}, "behind": place == "behind"}
+        for rate, (limit, unit), place in zip(rates, modems, places, strict=True)
     ]
     if shaper.controller == "none" or pings is None:
         return {"shapers": shapers, "controller": None}

@@ -48,7 +48,7 @@ def read_flows_any(
         Id of its format; told by content when None.
     mss : int
         Payload of a full packet, bytes, 1 to 65535: where the file counts packets.
-    internal : list of str, optional
+    internal : str or sequence of str, optional
         CIDRs of the near side of the link, for captures and logs of connections.
     notes : list of str, optional
         Gets what the user should know of the flows, a sentence each.
