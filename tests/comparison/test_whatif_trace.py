@@ -42,8 +42,8 @@ def test_a_capture_is_replayed_over_a_link_that_varies(tmp_path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"rate": "10mbit", "link_trace": STEPS}, "--rate 10mbit: must be left out with --link-trace"),
-        ({"link_trace_up": STEPS}, "must be given with --link-trace"),
+        ({"rate": "10mbit", "link_trace": STEPS}, "rate 10mbit: must be left out with link_trace"),
+        ({"link_trace_up": STEPS}, "must be given with link_trace"),
         ({"link_trace": "nowhere.csv"}, "nowhere.csv: not a trace of a link"),
     ],
 )

@@ -1,9 +1,17 @@
-//! The transfers whose times users feel: flows of TCP that end, and the trains of scripted connections in place of
+//! The transfers whose times users feel: flows of TCP that end, and the exchanges of scripted connections in place of
 //! those, as a connection mostly waits for its user.
+//!
+//! An exchange is a request and its answer: a train of the end that speaks first and the train of the other end that
+//! follows. Its response time is from the request, for the first exchange from the connection's first packet, until
+//! the answer is complete (Chen 2012, 6.5.2: set-up, data transfer and tear-down of a transfer), without the time that the
+//! server thought. What comes unasked is a transfer of its own. Size and direction are those of the larger part.
 
+use std::collections::HashMap;
+
+use netsim::{Train, TrainRecord};
 use serde::Serialize;
 
-use crate::run_view::Ran;
+use crate::run_view::{Ran, known};
 use crate::sizes::{ENDLESS_BYTES, LONG_BYTES, SHORT_BYTES};
 use crate::times::Times;
 
@@ -36,7 +44,7 @@ impl Transfer {
     }
 }
 
-/// The transfers of a run: flows in the order of the list, then trains in the order in which they began.
+/// The transfers of a run: flows in the order of the list, then exchanges in the order in which they began.
 pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
     let before = ran.facts.before();
     let whole = || ran.trains().filter(|train| train.part == 0);
@@ -54,20 +62,44 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
             response_s: ran.response_s(row),
         })
         .collect();
-    found.extend(whole().filter_map(|train| {
-        let flow = &ran.flows[train.flow as usize];
-        let said = ran.script(flow)?.get(train.train as usize)?;
-        let start_s = train.start.as_secs_f64();
-        Some(Transfer {
-            row: train.flow,
-            id: ran.facts.id(train.flow as usize - before),
-            up: flow.up == said.forward,
-            size_bytes: said.bytes,
-            start_s,
-            response_s: crate::run_view::known(train.end).map(|end_s| end_s - start_s),
-        })
-    }));
+    let mut records: HashMap<(u32, u32), &TrainRecord> = HashMap::new();
+    whole().for_each(|train| {
+        records.insert((train.flow, train.train), train);
+    });
+    found.extend(whole().filter_map(|train| exchange(ran, train, &records)));
     found
+}
+
+/// The exchange that a train begins; `None` of an answer, which is part of one.
+fn exchange(ran: &Ran<'_>, train: &TrainRecord, records: &HashMap<(u32, u32), &TrainRecord>) -> Option<Transfer> {
+    let flow = &ran.flows[train.flow as usize];
+    let script = ran.script(flow)?;
+    let at = train.train as usize;
+    let said = script.get(at)?;
+    let asks = |train: &Train| train.forward == script[0].forward;
+    if !asks(said) && asks(&script[at - 1]) {
+        return None;
+    }
+    let answer = script.get(at + 1).filter(|next| asks(said) && !asks(next));
+    let larger = answer.filter(|answer| answer.bytes > said.bytes).unwrap_or(said);
+    let begun_s = train.start.as_secs_f64();
+    // Whoever begins has thought since the connection was there.
+    let start_s = if at == 0 { ran.start_s(train.flow as usize) + said.wait.as_secs_f64() } else { begun_s };
+    let end_s = match answer {
+        None => known(train.end),
+        Some(answer) => {
+            let last = records.get(&(train.flow, train.train + 1));
+            last.and_then(|last| known(last.end)).map(|end_s| end_s - answer.wait.as_secs_f64())
+        }
+    };
+    Some(Transfer {
+        row: train.flow,
+        id: ran.facts.id(train.flow as usize - ran.facts.before()),
+        up: flow.up == larger.forward,
+        size_bytes: larger.bytes,
+        start_s,
+        response_s: end_s.map(|end_s| end_s - start_s),
+    })
 }
 
 /// Times of the transfers of one size.

@@ -143,7 +143,7 @@ fn behind_its_link_a_shaper_has_the_queue_of_what_stays_and_the_link_that_of_bur
         run.duration = ms(20_000);
         let output = go(&run, &[transfer(ms(0), 100_000_000)]);
         let [shaper, _, modem] = &output.interfaces[..] else { panic!("{} ports", output.interfaces.len()) };
-        (shaper.clone(), modem.clone())
+        (*shaper, *modem)
     };
     let (shaper, modem) = at(ShaperPlace::Behind, 9_500_000);
     let (before, modem_before) = at(ShaperPlace::Before, 9_500_000);

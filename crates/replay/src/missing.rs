@@ -158,9 +158,7 @@ pub(crate) fn framing(connections: &[Connection], counts: &Counts, ends: &Ends, 
     let mut openers = openers.map(|end| ends.addresses[end]).peekable();
     Framing {
         overhead_bytes: most.map_or(0, |(&bytes, _)| ETHERNET_BYTES + bytes as u64),
-        translated: openers.peek().is_none()
-            || one_host(connections, ends, near).is_some()
-            || openers.any(|address| is_private(address)),
+        translated: openers.peek().is_none() || one_host(connections, ends, near).is_some() || openers.any(is_private),
     }
 }
 

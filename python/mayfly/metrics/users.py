@@ -52,22 +52,33 @@ def listed_sizes(flows: pl.DataFrame) -> pl.Series:
     Returns
     -------
     polars.Series, shape (n_transfers,)
-        Bytes: of flows of TCP that end, and of each train of a script.
+        Bytes: of flows of TCP that end, and of the larger part of each exchange of a script.
 
     Examples
     --------
     >>> from mayfly.workload.scripts import Train, column
     >>> flows = pl.DataFrame({"protocol": ["tcp", "tcp", "udp"], "size_bytes": [500, 2400, 70]})
     >>> listed_sizes(flows.with_columns(column([None, [Train(True, 400), Train(False, 2000)], None]))).to_list()
-    [500, 400, 2000]
+    [500, 2000]
     """
     tcp = flows.filter(pl.col("protocol") == "tcp")
     trains = pl.Series([], dtype=pl.Int64)
     if "script" in tcp.columns:
-        trains = tcp["script"].drop_nulls().explode().struct.field("size_bytes")
+        trains = _exchanges(tcp.select(pl.col("script").drop_nulls()))
         tcp = tcp.filter(pl.col("script").is_null())
     sizes = pl.concat([tcp["size_bytes"].cast(pl.Int64).rename(""), trains.rename("")])
     return sizes.filter(sizes < ENDLESS_BYTES)
+
+
+def _exchanges(scripts: pl.DataFrame) -> pl.Series:
+    """Sizes of exchanges: a train of the end that speaks first, with that of the other end that follows."""
+    trains = scripts.with_row_index("flow").explode("script").unnest("script")
+    asks = pl.col("up") == pl.col("up").first().over("flow")
+    answers = (~asks & asks.shift(1).over("flow")).fill_null(False)
+    size = pl.col("size_bytes").cast(pl.Int64)
+    answer = pl.when(answers.shift(-1).over("flow").fill_null(False)).then(size.shift(-1).over("flow"))
+    found = trains.select(size=pl.max_horizontal(size, answer), is_answer=answers)
+    return found.filter(~pl.col("is_answer"))["size"]
 
 
 def least_long_bytes(flows: pl.DataFrame) -> int | None:

@@ -1,0 +1,77 @@
+"""Exchanges: a request and its answer, as users wait for them, whatever is thought between."""
+
+import polars as pl
+import pytest
+
+import mayfly
+
+
+def figures(*scripts, **overrides):
+    """What users feel of connections with these scripts, which begin 10 s apart on an idle link."""
+    flows = pl.DataFrame(
+        {
+            "start_s": [10.0 * number for number in range(len(scripts))],
+            "script": scripts,
+        }
+    )
+    scenario = mayfly.load_scenario(
+        "wired", {"network.rate": "10mbit", "network.delay": "20ms", "duration": "90s"} | overrides
+    )
+    return mayfly.compare(scenario, "fifo", flows).summary["disciplines"][0]["users"]
+
+
+def all_of(users):
+    return {(row["from_kb"], way): row for way in ("down", "up") for row in users["transfers"][way] if row["flows"]}
+
+
+def test_a_request_and_its_answer_are_one():
+    """Before: two transfers, the request among them as the faster half of all that is short."""
+    users = figures("up 300 | down 50000")
+    assert users["short"]["flows"] == 1
+    ((bin, way), row) = next(iter(all_of(users).items()))
+    assert (bin, row["flows"]) == (10, 1)
+    # Set-up, request and the first byte of the answer take two round trips, 50 kB more than one.
+    assert row["p50_s"] > 2 * 0.04
+    # The other direction has none: the request is no transfer.
+    assert len(all_of(users)) == 1 and way in ("down", "up")
+
+
+@pytest.mark.parametrize(
+    "script", ["up 300 | down 20000", "up 300 | down 20000 | up 300 | down 20000", "up 5000 | down 200"]
+)
+def test_think_times_are_in_no_response_time(script):
+    """Neither those of the server before its answer nor those of the user before a request."""
+    steps = script.split(" | ")
+    slow = " | ".join(f"wait 3s | {step}" for step in steps)
+    fast, thoughtful = (figures(one)["short"] for one in (script, slow))
+    assert fast["flows"] == thoughtful["flows"] == len(steps) // 2
+    for name in ("p50_s", "p95_s"):
+        # An idle sender's window may be smaller after 3 s: what is thought itself would be 3 s and more.
+        assert thoughtful[name] == pytest.approx(fast[name], abs=0.2)
+
+
+def test_only_the_first_has_the_handshake():
+    one, two = (
+        figures(script)["short"] for script in ("up 300 | down 1000", "up 300 | down 1000 | up 300 | down 1000")
+    )
+    assert (one["flows"], two["flows"]) == (1, 2)
+    # Of two the median is the faster one, without a round trip of 44 ms and more.
+    assert one["p50_s"] - two["p50_s"] == pytest.approx(two["p95_s"] - two["p50_s"], abs=1e-6)
+    assert two["p95_s"] - two["p50_s"] > 0.04
+
+
+def test_an_upload_is_one_of_its_own_direction():
+    down, up = figures("up 300 | down 400000"), figures("up 400000 | down 300")
+    (((_, way), _),) = all_of(down).items()
+    (((bin, other), _),) = all_of(up).items()
+    assert bin == 100 and {way, other} == {"down", "up"}
+
+
+def test_a_second_train_in_a_row_stands_alone():
+    assert figures("up 300 | down 3000 | wait 1s | down 4000")["short"]["flows"] == 2
+    assert figures("up 300 | wait 1s | up 300 | down 3000")["short"]["flows"] == 2
+
+
+def test_an_answer_that_does_not_come_is_unfinished():
+    users = figures("up 300 | wait 100s | down 3000")
+    assert (users["short"]["flows"], users["short"]["unfinished"], users["short"]["p50_s"]) == (1, 1, None)
