@@ -152,7 +152,10 @@ mod tests {
         // The last one has two segments: all of it is taken.
         assert_eq!(writes.end_of(98), 98);
         writes.grow(7);
-        assert_eq!((writes.end_of(98), writes.pushes(98), writes.pushes(100), writes.is_last()), (100, false, true, true));
+        assert_eq!(
+            (writes.end_of(98), writes.pushes(98), writes.pushes(100), writes.is_last()),
+            (100, false, true, true)
+        );
         writes.grow(1);
         assert_eq!(writes.end_of(100), 100);
     }
