@@ -12,7 +12,7 @@ class CallablePackage(ModuleType):
     _function: tuple[str, str]
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Call the function; ``help`` of it says what it takes."""
+        """Call the function, which ``help(PACKAGE.__wrapped__)`` explains."""
         return self.__wrapped__(*arguments, **options)
 
     @property

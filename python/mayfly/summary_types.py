@@ -1311,8 +1311,8 @@ class Capture(TypedDict):
     left_out_share: float
     """Packets in no connection: their share of the packets or of the bytes, whichever is more."""
     overhead_bytes: int
-    """What most frames of the capture have around a packet of IP, header and checksum of Ethernet with it, bytes; 0
-    where they have no tags, no PPPoE and no labels.
+    """What most frames of the capture have around a packet of IP, bytes: VLAN tags with the header and checksum of
+    Ethernet; 0 where they have no tags, and where those are more than a shaper counts.
     """
     translated: bool
     """Whether addresses of the near side may be translated on their way."""

@@ -58,7 +58,7 @@ def test_what_the_command_gives_is_simulated_where_it_puts_the_discipline(office
     assert 9.5e6 / 8 / 1514 <= down < up < 9.5e6 / 8 / 40
     lines = [line for line in answer_lines(office.summary) if line]
     assert loaded["sentence"] in lines and "ping under load" in loaded["sentence"]
-    assert any(f"forwards {round(down):,} down and {round(up):,} up packets/s" in line for line in lines)
+    assert any(f"forwards at most {round(down):,} down and {round(up):,} up packets/s" in line for line in lines)
 
 
 def test_no_command_no_run_of_it(office):
@@ -79,11 +79,11 @@ def test_report_and_notebook_have_the_lines_of_tc_and_what_they_give(office, tmp
 
 @pytest.mark.parametrize(
     ("in_front", "overhead_bytes"),
-    [(b"\x81\x00\x00\x0a\x08\x00", 22), (b"\x88\x64\x11\x00\x00\x05\x00\x00\x00\x21", 26)],
-    ids=["vlan", "pppoe"],
+    [(b"\x81\x00\x00\x0a\x08\x00", 22), (b"\x88\xa8\x00\x0a\x81\x00\x00\x0a\x08\x00", 26)],
+    ids=["vlan", "two tags"],
 )
-def test_frames_with_more_than_ethernet_are_named_in_the_command(tmp_path, in_front, overhead_bytes):
-    """VLAN tags and PPPoE take bytes that Linux does not count at the interface."""
+def test_vlan_tags_are_named_in_the_command(tmp_path, in_front, overhead_bytes):
+    """Linux does not count them at the interface: they are not in the packet when it is queued."""
     path = tmp_path / "framed.pcap"
     path.write_bytes(framed(gzip.decompress(OFFICE.read_bytes()), in_front))
     found = mayfly.whatif(
@@ -95,6 +95,27 @@ def test_frames_with_more_than_ethernet_are_named_in_the_command(tmp_path, in_fr
     for way, words in (("up", "nat egress"), ("down", "nat ingress")):
         (line,) = (line for line in commands[way] if " cake " in line)
         assert f" besteffort overhead {overhead_bytes} {words} " in line
+
+
+@pytest.mark.parametrize(
+    "in_front",
+    [b"\x88\x64\x11\x00\x00\x05\x00\x00\x00\x21", b"\x88\x47\x00\x01\x01\x40", 62 * b"\x81\x00\x00\x0a" + b"\x08\x00"],
+    ids=["pppoe", "mpls", "more tags than a shaper counts"],
+)
+def test_what_linux_counts_or_no_shaper_can_is_not_in_the_command(tmp_path, in_front):
+    path = tmp_path / "framed.pcap"
+    path.write_bytes(framed(gzip.decompress(OFFICE.read_bytes()), in_front))
+    found = mayfly.whatif(
+        path, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=["fifo", "cake"], overrides={"replications": 1}
+    ).summary
+    assert found["capture"]["overhead_bytes"] == 0 and "--overhead" not in found["recommendation"]["command"]
+
+
+def test_rates_that_were_guessed_have_the_digits_of_a_guess():
+    said = mayfly.whatif(OFFICE, disciplines=["fifo", "fq_codel"], overrides={"replications": 1}).summary
+    commands = said["recommendation"]["commands"]
+    assert all(len(str(commands[rate]).rstrip("0")) <= 3 for rate in ("down_bps", "up_bps")), commands
+    assert said["guess"]["down"]["rate_bps"] not in (commands["down_bps"], None)
 
 
 def test_plain_frames_are_not_named_and_public_hosts_are_not_translated(office, tmp_path):

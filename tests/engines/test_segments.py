@@ -164,7 +164,7 @@ def test_windows_send_what_the_kernels_send_segment_by_segment(sample):
 
 
 def test_receive_buffers_that_are_tuned_open_the_window_as_linux_7_3_does():
-    """Losses at the start, of repairs, late: the buffer widens above a gap, and held acknowledgements are stamped anew."""
+    """Losses at the start, of repairs, late: buffers widen above a gap, and held acknowledgements are stamped anew."""
     held = list(traces.read(SAMPLE.with_name("segments-7.3-tuned.jsonl.gz")))
     assert len(held) == 14 and all(one.pattern["tuned"] and one.kernel.startswith("7.3.") for one in held)
     found = [compared.compared(one) for one in held]

@@ -10,7 +10,7 @@ from mayfly.engines.segments import traces
 from mayfly.engines.segments.simulated import simulated
 from mayfly.errors import MayflyError
 from mayfly.scenario.presets import PRESETS
-from mayfly.scenario.transport import Tcp
+from mayfly.scenario.transport import Tcp, merged
 
 SECOND = 1_000_000_000
 MSS = 1448
@@ -67,3 +67,13 @@ def test_linux_is_a_release_that_is_named():
     assert PRESETS["linux-7.3"]["receive_memory"] == 32 << 20
     for name in ("linux-6.1", "linux-7.3"):
         assert 2 * PRESETS[name]["receiver_window"] * MSS <= Tcp(preset=name).receive_memory
+
+
+def test_a_transport_of_another_kind_stands_next_to_hosts_of_linux():
+    """What the preset of `[tcp]` has for the ends of Linux alone is not carried over."""
+    scenario = mayfly.load_scenario("office", {"duration": "2s", "transports.old.recovery": "newreno"})
+    assert scenario.tcp.kernel == "linux-7.3"
+    old = merged(scenario.tcp, scenario.transports["old"])
+    assert (old.recovery, old.kernel, old.linear_syn_timeouts) == ("newreno", "linux-6.1", 0)
+    other = scenario.override(tcp=scenario.tcp.model_dump(exclude_unset=True) | {"recovery": "sack"})
+    assert (other.tcp.kernel, other.tcp.linear_syn_timeouts) == ("linux-6.1", 0)

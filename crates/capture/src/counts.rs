@@ -72,7 +72,7 @@ pub struct Counts {
     pub volume_width_ns: i64,
     /// Packets that are in no volume since there were too many.
     pub volumes_left_out: u64,
-    /// Of `decoded` on Ethernet, packets by the bytes that VLAN tags, PPPoE and MPLS take between its header and theirs.
+    /// Of `decoded` on Ethernet, packets by the bytes of their VLAN tags; those without any are left out.
     pub framed: BTreeMap<usize, u64>,
     /// Packets of link types that are not decoded, by type.
     pub link_types: BTreeMap<i32, u64>,

@@ -135,19 +135,20 @@ fn one_host(connections: &[Connection], ends: &Ends, near: &[bool]) -> Option<St
     })
 }
 
-/// What a capture shows of its link beside the traffic.
+/// What a capture shows of its link next to the traffic.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Framing {
-    /// Bytes that the link has in front of and behind each packet of IP, Ethernet's own header and checksum with them; 0
-    /// where it is plain Ethernet, or something else.
+    /// Bytes that the link has in front of and behind each packet of IP: VLAN tags, with Ethernet's own header and
+    /// checksum; 0 where it has no tags. Linux counts PPPoE's header and labels of MPLS with the packet.
     pub overhead_bytes: u64,
     /// Whether addresses of the near side may be translated on their way: some are private, one may stand for many, or
     /// none opens a connection.
     pub translated: bool,
 }
 
-/// Header and checksum of a frame, bytes.
+/// Header and checksum of a frame, bytes, and what a shaper adds to a packet at most (tc-cake(8), `overhead`).
 const ETHERNET_BYTES: u64 = 18;
+const MOST_OVERHEAD_BYTES: u64 = 256;
 
 /// The framing of most packets, and whether any near host that opens a TCP connection has a private address.
 pub(crate) fn framing(connections: &[Connection], counts: &Counts, ends: &Ends, near: &[bool]) -> Framing {
@@ -157,7 +158,10 @@ pub(crate) fn framing(connections: &[Connection], counts: &Counts, ends: &Ends, 
     let openers = rows.map(|row| ends.opener[row] as usize).filter(|&end| near[end]);
     let mut openers = openers.map(|end| ends.addresses[end]).peekable();
     Framing {
-        overhead_bytes: most.map_or(0, |(&bytes, _)| ETHERNET_BYTES + bytes as u64),
+        overhead_bytes: most
+            .map(|(&bytes, _)| ETHERNET_BYTES + bytes as u64)
+            .filter(|&bytes| bytes <= MOST_OVERHEAD_BYTES)
+            .unwrap_or(0),
         translated: openers.peek().is_none() || one_host(connections, ends, near).is_some() || openers.any(is_private),
     }
 }

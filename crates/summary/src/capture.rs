@@ -35,8 +35,8 @@ pub struct Capture {
     pub calls_share: f64,
     /// Packets in no connection: their share of the packets or of the bytes, whichever is more.
     pub left_out_share: f64,
-    /// What most frames of the capture have around a packet of IP, header and checksum of Ethernet with it, bytes; 0 where they have no
-    /// tags, no PPPoE and no labels.
+    /// What most frames of the capture have around a packet of IP, bytes: VLAN tags with the header and checksum of Ethernet; 0 where
+    /// they have no tags, and where those are more than a shaper counts.
     pub overhead_bytes: u64,
     /// Whether addresses of the near side may be translated on their way.
     pub translated: bool,

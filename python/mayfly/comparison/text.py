@@ -131,8 +131,8 @@ def _as_loaded(found: Recommendation) -> list[str]:
     if not packets:
         return [loaded["sentence"]]
     carries = (
-        f"At these rates your router forwards {packets} packets/s. Load the link and see that it does: `mayfly qdisc "
-        "watch eth0` shows the share of the rate that it sends, and `top` whether a processor is full (si)."
+        f"At these rates your router forwards at most {packets} packets/s. Load the link and see that it does: `mayfly "
+        "qdisc watch eth0` shows the share of the rate that it sends, and `top` whether a processor is full (si)."
     )
     return [loaded["sentence"], carries] if loaded["sentence"] else [carries]
 

@@ -176,6 +176,9 @@ def whatif(
         "overhead_bytes": found.framing[0],
         "translated": found.framing[1],
     }
+    if found.guess is not None:
+        # Rates and buffers of the command have the digits that a guess has.
+        result.summary["guess"] = found.guess.document()
     result.summary["recommendation"] = recommendation(result.summary)
     if unsaid:
         result.summary["partial"] = ". ".join(unsaid)
@@ -185,10 +188,11 @@ def whatif(
         result.summary["notes"] = [*result.summary.get("notes", []), *found.missing]
     if (said := transport_note(overrides or {})) is not None:
         result.summary["notes"] = [*result.summary.get("notes", []), said]
+    if found.replay == "packets":
+        result.summary["notes"] = [*result.summary.get("notes", []), _PACKETS]
     if found.doubts:
         result.summary["notes"] = [*result.summary.get("notes", []), *found.doubts]
     if found.guess is not None:
-        result.summary["guess"] = found.guess.document()
         result.summary["notes"] = [*result.summary.get("notes", []), *found.guess.sentences()]
     result.summary["answer"] = answer(_judged(result, found.replay))
     best = _recommended(result.summary)
@@ -207,6 +211,12 @@ def whatif(
     known = found.replay == "users" and found.udp.doubtful < SOME
     result.summary["expected_errors"] = expected_errors() if known else None
     return result
+
+
+_PACKETS = (
+    "packets are replayed as captured and slow down for no queue: the figures are of a queue at the link itself, and a "
+    "shaper in front of the link would not move it there"
+)
 
 
 def _alone(
@@ -261,9 +271,11 @@ def _several(disciplines: Sequence[Discipline]) -> str:
 def _as_loaded(
     result: Comparison, scenario: "Scenario", flows: pl.DataFrame, chosen: Sequence[Discipline]
 ) -> "AsLoaded | None":
-    """What the command of the answer gives; None where it has none, or none that shapes."""
+    """What the command of the answer gives; None where it has none that shapes, or packets come as captured."""
     said, rows = result.summary["recommendation"], result.summary["disciplines"]
     assert said is not None
+    if result.summary["capture"]["replay"] == "packets":
+        return None
     discipline = next((one for one in chosen if one.label == said["discipline"]), None)
     before = baseline(rows)
     if discipline is None or before is None or (commands := said["commands"]) is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,7 @@ from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
-from mayfly.estimate.samples import Samples
+from mayfly.estimate.samples import Samples, read_samples
 from mayfly.estimate.score import Score, score
 from mayfly.show.notebook import Result
 from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
@@ -214,7 +215,7 @@ def _lead(document: dict[str, Any]) -> str:
 
 
 def estimate(
-    samples: Samples,
+    samples: Samples | str | os.PathLike[str],
     rate: float | str,
     rtt: float | str,
     packet: float | str = "1000B",
@@ -228,8 +229,8 @@ def estimate(
 
     Parameters
     ----------
-    samples : Samples
-        At least once in a round trip.
+    samples : Samples or path
+        At least once in a round trip; a path is read by :func:`mayfly.estimate.read_samples`.
     rate : str or number
         Of the link, bit/s: ``28mbit``.
     rtt : str or number
@@ -270,6 +271,10 @@ def estimate(
     >>> len(found.columns["time_s"]), found.columns["doubt"][-1], found.score
     (99, 'start', None)
     """
+    if isinstance(samples, str | os.PathLike):
+        samples = read_samples(samples, packet_bytes=round(packet_size(packet)))
+    if not isinstance(samples, Samples):
+        raise MayflyError(f"samples = {type(samples).__name__}: must be Samples or the path of a file of samples")
     bits, packet_bytes = rate_bps(rate), packet_size(packet)
     capacity = bits / packet_bytes / 8
     queue_s = _mean(samples.queue_pkts) / capacity

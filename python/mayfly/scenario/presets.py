@@ -236,4 +236,6 @@ def filled_in(given: dict[str, Any]) -> dict[str, Any]:
     filled = {**known, **given}
     if filled.get("recovery") in OF_LINUX:
         return filled
-    return {name: value for name, value in filled.items() if name in given or name not in WITH_LINUX_ONLY}
+    # A section that is written out has them among those given.
+    left = {name for name in WITH_LINUX_ONLY if given.get(name, known.get(name)) == known.get(name)}
+    return {name: value for name, value in filled.items() if name not in left}

@@ -14,7 +14,7 @@ use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, ip_number};
 
 use crate::decode::fragments::{Fragments, Packet};
 use crate::decode::identity::{Keys, Numbers, ends, ethernet_place, place};
-use crate::decode::link::{be16, be32, ip_offset};
+use crate::decode::link::{be16, be32, ip_offset, vlan_bytes};
 use crate::decode::options::TcpOptions;
 use crate::decode::quic::has_long_header;
 use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
@@ -104,7 +104,7 @@ impl Decoder {
         }
     }
 
-    /// Packets of Ethernet by the bytes that are between its header and theirs, of VLANs, PPPoE and MPLS.
+    /// Packets of Ethernet by the bytes that their VLAN tags take.
     pub(crate) fn framed(&self) -> &BTreeMap<usize, u64> {
         &self.framed
     }
@@ -174,8 +174,11 @@ impl Decoder {
         let ip = Ip::of(packet, wire).map_err(|skip| cut_or(record, skip))?;
         self.fits(record, offset as u64 + ip.wire_bytes)?;
         let mut segment = self.packet(&ip, record.time_ns, 0).map_err(|skip| cut_or(record, skip))?;
-        if record.link_type == ETHERNET_LINK && offset > ETHERNET as usize {
-            *self.framed.entry(offset - ETHERNET as usize).or_default() += 1;
+        if record.link_type == ETHERNET_LINK {
+            let tags = vlan_bytes(record.data);
+            if tags > 0 {
+                *self.framed.entry(tags).or_default() += 1;
+            }
         }
         if let Identities::Places(_) = &self.identities {
             let link = record.data.get(..offset.min(MOST_LINK_BYTES)).unwrap_or_default();

@@ -6,6 +6,8 @@ use crate::read::reader::Record;
 
 const VLAN_TAGS: [u16; 4] = [0x8100, 0x88a8, 0x9100, 0x9200];
 const MPLS: [u16; 2] = [0x8847, 0x8848];
+/// The two addresses that an Ethernet frame begins with, bytes.
+const ADDRESSES_BYTES: usize = 12;
 const PPPOE_SESSION: u16 = 0x8864;
 /// AF_INET, and AF_INET6 of NetBSD/OpenBSD, FreeBSD, macOS and Linux.
 const ADDRESS_FAMILIES: [u32; 5] = [2, 24, 28, 30, 10];
@@ -45,6 +47,15 @@ pub(crate) fn after_ether_type(data: &[u8], at: usize) -> Result<usize, Skip> {
             _ => return Err(Skip::NotIp),
         }
     }
+}
+
+/// Bytes of the VLAN tags of an Ethernet frame.
+pub(crate) fn vlan_bytes(data: &[u8]) -> usize {
+    let mut at = ADDRESSES_BYTES;
+    while be16(data, at).is_ok_and(|tag| VLAN_TAGS.contains(&tag)) {
+        at += 4;
+    }
+    at - ADDRESSES_BYTES
 }
 
 /// RFC 1661, 2 and RFC 1662, 3.1: address and control field and the first byte of the protocol may be left out.

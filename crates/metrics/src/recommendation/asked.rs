@@ -28,7 +28,7 @@ pub struct Question {
     /// What the replay of a capture cannot say.
     #[serde(default)]
     pub unknown: Option<Unknown>,
-    /// What a capture shows of its link beside the traffic.
+    /// What a capture shows of its link next to the traffic.
     #[serde(default)]
     pub framing: Option<Framing>,
     /// In the order in which they were named.
