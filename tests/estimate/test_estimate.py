@@ -143,5 +143,5 @@ def test_the_command_refuses_in_a_line(tmp_path):
 def test_a_path_stands_for_its_samples_and_other_things_are_refused():
     by_path, read = (estimate(one, "28mbit", "100ms") for one in (OURS, read_samples(OURS)))
     assert [str(value) for value in by_path.columns.values()] == [str(value) for value in read.columns.values()]
-    with pytest.raises(MayflyError, match="^samples = int: must be Samples or the path of a file of samples$"):
+    with pytest.raises(MayflyError, match=r"^samples = int: must be Samples or the path of a file of samples$"):
         estimate(5, "10mbit", "20ms")
