@@ -187,11 +187,35 @@ def counts_bytes(id: str) -> bool:
     return id in leaves() and bool(leaves()[id].in_bytes)
 
 
+def counted(id: str, limit: int, unit: str) -> tuple[int, str]:
+    """A limit in what the kernel's discipline counts: a packet for each 1514 bytes where it counts packets.
+
+    Parameters
+    ----------
+    id : str
+        Of the registry.
+    limit : int
+        In ``packets`` or ``bytes``.
+    unit : str
+        Which of the two.
+
+    Returns
+    -------
+    tuple of int and str
+
+    Examples
+    --------
+    >>> counted("fq_codel", 29_688, "bytes"), counted("fifo", 29_688, "bytes")
+    ((20, 'packets'), (29688, 'bytes'))
+    """
+    if unit == "packets" or counts_bytes(id):
+        return limit, unit
+    return max(1, round(limit / FULL_PACKET_BYTES)), "packets"
+
+
 def _counted(discipline: Discipline, way: Way) -> Way:
-    """The limit in what the kernel's discipline counts."""
-    if way.unit == "packets" or counts_bytes(discipline.id):
-        return way
-    return replace(way, limit=max(1, round(way.limit / FULL_PACKET_BYTES)), unit="packets")
+    limit, unit = counted(discipline.id, way.limit, way.unit)
+    return replace(way, limit=limit, unit=unit)
 
 
 def _words(discipline: Discipline, way: Way) -> str | None:

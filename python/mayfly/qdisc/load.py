@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mayfly.discipline_registry import Discipline, disciplines, parse
-from mayfly.discipline_registry.commands import at_interface
+from mayfly.discipline_registry.commands import at_interface, counted
 from mayfly.discipline_registry.shapers import LinkLayer, Shape, link_layer, shaped_words, shapes_itself
 from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words, leaves
 from mayfly.errors import MayflyError
@@ -404,6 +404,8 @@ def _queue_steps(tc: str, device: str, discipline: Discipline, wanted: Wanted, s
     place = wanted.place(shape.rate_bps, shape.side) if shape else wanted.place(None)
     if shape is not None and shapes_itself(discipline):
         return at_interface(tc, device, shaped_words(discipline, place, shape).split(), None)
+    limit, unit = counted(discipline.id, place.limit, place.unit)
+    place = replace(place, limit=limit, unit=unit)
     table = (shape.layer if shape else LinkLayer()).size_table()
     words = leaf_words(discipline, place).split()
     return at_interface(tc, device, words, shape.rate_bps if shape else None, table)
