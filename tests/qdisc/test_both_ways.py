@@ -410,6 +410,8 @@ def test_a_folder_of_journals_that_others_may_write_is_refused(machine):
 
 def test_a_buffer_in_time_is_in_packets_where_the_kernel_counts_these():
     """20 ms are 47,500 bytes, which are 31 packets of 1514; `fifo` counts bytes itself."""
-    (up,) = (line for line in dry("-d", "fq_codel", "--up-buffer", "20ms") if "dev eth0 parent" in line)
-    (up_in_bytes,) = (line for line in dry("-d", "fifo", "--up-buffer", "20ms") if "dev eth0 parent" in line)
+    (up,) = (line for line in dry("-d", "fq_codel", "--up-buffer", "20ms") if "dev eth0 parent 6d66:1 handle" in line)
+    (up_in_bytes,) = (
+        line for line in dry("-d", "fifo", "--up-buffer", "20ms") if "dev eth0 parent 6d66:1 handle" in line
+    )
     assert " fq_codel limit 31 " in up and " bfifo limit 47500" in up_in_bytes
