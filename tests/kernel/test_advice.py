@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import guest
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.comparison.as_loaded import shaped
@@ -58,7 +59,7 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
             f"{link.down_packets}/{link.up_packets}",
             internal=[SITE],
             disciplines=["fifo", discipline],
-            overrides={"replications": 1},
+            overrides={"replications": 1, "tcp.preset": PRESET},
         ).summary["recommendation"]
         assert answer is not None and answer["discipline"] == discipline, discipline
         commands = answer["commands"]
@@ -68,7 +69,7 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
         where = shaped(replay(workload, before).scenario, {"down": commands["down_bps"], "up": commands["up_bps"]})
 
         def beside(overrides, was=was, asked=asked, discipline=discipline):
-            runs = predicted(workload, before, [discipline], seeds=SEEDS, overrides=overrides)
+            runs = predicted(workload, before, [discipline], seeds=SEEDS, overrides={"tcp.preset": PRESET} | overrides)
             return figures(was, [run[discipline] for run in runs], asked)
 
         found[discipline] = Proof(commands, ran, beside(None), beside(where))

@@ -3,6 +3,7 @@
 import guest
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.discipline_registry import parse
@@ -24,7 +25,7 @@ def _kernel():
 
 
 def wired(**changes):
-    return load_scenario("wired", {"tcp.preset": "linux", "duration": "3s", "sample_interval": "100ms"} | changes)
+    return load_scenario("wired", {"tcp.preset": PRESET, "duration": "3s", "sample_interval": "100ms"} | changes)
 
 
 def test_transfers_alone_take_as_long_as_in_the_simulator():

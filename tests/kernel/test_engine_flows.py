@@ -4,6 +4,7 @@ import guest
 import numpy as np
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.engines import engine as engine_named
@@ -22,7 +23,7 @@ def _kernel():
 
 def compared(flows: pl.DataFrame, **changes) -> tuple[mayfly.Comparison, list[pl.DataFrame]]:
     """A run of both, and the records of simulator and kernel."""
-    settings = {"tcp.preset": "linux", "duration": "8s", "sample_interval": "1s", "network.delay": "10ms"}
+    settings = {"tcp.preset": PRESET, "duration": "8s", "sample_interval": "1s", "network.delay": "10ms"}
     result = mayfly.compare(load_scenario("wired", settings | changes), "fifo", flows, engine=engine_named("both"))
     return result, [result.records.filter(discipline=name).sort("flow_id") for name in ("fifo", "fifo (linux)")]
 
@@ -159,7 +160,7 @@ def test_cake_sees_one_host_whatever_its_round_trip_times():
     )
     _, runs = compared(flows, duration="20s")
     result = mayfly.compare(
-        load_scenario("wired", {"tcp.preset": "linux", "duration": "20s", "network.delay": "10ms"}),
+        load_scenario("wired", {"tcp.preset": PRESET, "duration": "20s", "network.delay": "10ms"}),
         "cake",
         flows,
         engine=engine_named("both"),

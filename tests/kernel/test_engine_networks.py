@@ -3,6 +3,7 @@
 import guest
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.engines import engine as engine_named
@@ -53,7 +54,7 @@ def ring(**changes):
         {"at": "d", "name": "far", "count": 2, "access_rate": "30mbit", "access_rate_up": "6mbit"},
     ]
     network = {"topology": "graph", "watched": "slow", "link": links, "hosts": hosts}
-    given = {"network": network, "tcp": {"preset": "linux"}, "duration": "12s", "workload": {"load": "1mbit"}}
+    given = {"network": network, "tcp": {"preset": PRESET}, "duration": "12s", "workload": {"load": "1mbit"}}
     return scenario_of(given | changes, "ring")
 
 
@@ -92,7 +93,7 @@ def test_a_link_loses_data_by_chance_and_no_acknowledgement():
             "rate_bps": [160e3, 160e3, None],
         }
     )
-    changes = {"tcp.preset": "linux", "tcp.recovery": "linux", "network.loss": 0.02, "duration": "45s"}
+    changes = {"tcp.preset": PRESET, "tcp.recovery": "linux", "network.loss": 0.02, "duration": "45s"}
     _, (here, kernel) = both(load_scenario("wired", changes | {"sample_interval": "1s"}), flows)
     # Five standard deviations of 4000 draws of 2 %.
     for row in (0, 1):

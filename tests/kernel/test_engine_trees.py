@@ -3,6 +3,7 @@
 import guest
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.engines import engine as engine_named
@@ -27,7 +28,7 @@ def shared(workload):
     ]
     tree = {"node": [{"name": "ap", "ceil": "12mbit", "reverse_ceil": "3mbit"}], "circuit": circuits}
     network = {"tree": tree, "access_rate": "1gbit", "delay": "5ms", "buffer": 100, "reverse_discipline": "same"}
-    given = {"network": network, "tcp": {"preset": "linux"}, "duration": "20s", "workload": workload}
+    given = {"network": network, "tcp": {"preset": PRESET}, "duration": "20s", "workload": workload}
     return scenario_of(given, "shared")
 
 

@@ -3,6 +3,7 @@
 import guest
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.engines import engine as engine_named
@@ -32,7 +33,7 @@ def both(tmp_path):
 
     def run(flows, discipline="fifo", **more):
         network = {"link_trace": str(tmp_path / "trace.csv"), "reverse_rate": "20mbit", "delay": "10ms", "buffer": 100}
-        given = {"duration": "16s", "sample_interval": "100ms", "network": network, "tcp": {"preset": "linux"}} | more
+        given = {"duration": "16s", "sample_interval": "100ms", "network": network, "tcp": {"preset": PRESET}} | more
         result = mayfly.compare(
             scenario_of(given, "test"), discipline, pl.DataFrame(flows), engine=engine_named("both")
         )

@@ -3,6 +3,7 @@
 import guest
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 from shapers import scenario_of_tree
 
 from mayfly.simulate.network.tree import CIRCUIT
@@ -108,7 +109,7 @@ def in_the_simulator(classes, busy, frames_bytes):
             both["circuit"].append(own | {"quantum": given["quantum"], "prio": given["prio"], "buffer": 200})
         else:
             both["node"].append(own)
-    scenario = scenario_of_tree(both, f"{SECONDS}s", **{"tcp.preset": "linux"})
+    scenario = scenario_of_tree(both, f"{SECONDS}s", **{"tcp.preset": PRESET})
     # As much as in the guest: so many packets each 2 ms, of each length in turn.
     each = [(name, frame, PER_STEP / len(frames_bytes) * frame * 8 / 0.002) for name in busy for frame in frames_bytes]
     rows = {

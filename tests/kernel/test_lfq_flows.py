@@ -3,6 +3,7 @@
 import guest
 import polars as pl
 import pytest
+from guest_hosts import PRESET
 
 import mayfly
 from mayfly.discipline_registry import parse
@@ -24,7 +25,7 @@ def _kernel():
 
 
 def wired(**changes):
-    base = {"tcp.preset": "linux", "duration": f"{SECONDS:g}s", "warm_up": "2s", "sample_interval": 0}
+    base = {"tcp.preset": PRESET, "duration": f"{SECONDS:g}s", "warm_up": "2s", "sample_interval": 0}
     return load_scenario("wired", base | {"network.delay": "8ms", "network.buffer": 200} | changes)
 
 
