@@ -69,7 +69,9 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
         where = shaped(replay(workload, before).scenario, {"down": commands["down_bps"], "up": commands["up_bps"]})
 
         def beside(overrides, was=was, asked=asked, discipline=discipline):
-            runs = predicted(workload, before, [discipline], seeds=SEEDS, overrides={"tcp.preset": PRESET} | overrides)
+            runs = predicted(
+                workload, before, [discipline], seeds=SEEDS, overrides={"tcp.preset": PRESET} | (overrides or {})
+            )
             return figures(was, [run[discipline] for run in runs], asked)
 
         found[discipline] = Proof(commands, ran, beside(None), beside(where))
