@@ -6,14 +6,14 @@ import pytest
 import mayfly
 
 
-def figures(*scripts, **overrides):
+def figures(*scripts, opened_by=None, **overrides):
     """What users feel of connections with these scripts, which begin 10 s apart on an idle link."""
     flows = pl.DataFrame(
         {
             "start_s": [10.0 * number for number in range(len(scripts))],
             "script": scripts,
         }
-    )
+    ).with_columns(opened_by=pl.lit(opened_by, pl.String))
     scenario = mayfly.load_scenario(
         "wired", {"network.rate": "10mbit", "network.delay": "20ms", "duration": "90s"} | overrides
     )
@@ -70,6 +70,21 @@ def test_an_upload_is_one_of_its_own_direction():
 def test_a_second_train_in_a_row_stands_alone():
     assert figures("up 300 | down 3000 | wait 1s | down 4000")["short"]["flows"] == 2
     assert figures("up 300 | wait 1s | up 300 | down 3000")["short"]["flows"] == 2
+
+
+def test_what_a_server_says_first_stands_alone():
+    """Before, a greeting was the request of the first command, a reply that of the next."""
+    greeted = figures("down 60 | wait 1s | up 30", opened_by="receiver")["short"]
+    assert (greeted["flows"], greeted["unfinished"]) == (2, 0)
+    mail = "down 60 | wait 1s | up 30 | down 40 | wait 2s | up 30"
+    users = figures(f"{mail} | down 2000000", opened_by="receiver")
+    assert (users["short"]["flows"], users["long"]["flows"]) == (2, 1)
+    # What the server thinks is in no response time, so that the request belongs to the 2 MB that it brings.
+    slow = figures(f"{mail} | wait 3s | down 2000000", opened_by="receiver")["long"]
+    assert slow["p50_s"] == pytest.approx(users["long"]["p50_s"], abs=0.2)
+    # The request is half a round trip under way before the first byte leaves.
+    alone = figures(f"{mail} | down 30 | down 2000000", opened_by="receiver")["long"]
+    assert users["long"]["p50_s"] > alone["p50_s"] + 0.015
 
 
 def test_an_answer_that_does_not_come_is_unfinished():
