@@ -51,8 +51,7 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
     let whole = || ran.trains().filter(|train| train.part == 0);
     let mut scripted = vec![false; ran.flows.len()];
     whole().for_each(|train| scripted[train.flow as usize] = true);
-    let plain =
-        ran.begun().filter(|(row, flow)| flow.udp.is_none() && flow.size_bytes < ENDLESS_BYTES && !scripted[*row]);
+    let plain = ran.begun().filter(|(row, flow)| ends(flow.udp.is_some(), flow.size_bytes) && !scripted[*row]);
     let mut found: Vec<Transfer> = plain
         .map(|(row, flow)| Transfer {
             row: row as u32,
@@ -69,6 +68,11 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
     });
     found.extend(whole().filter_map(|train| exchange(ran, train, &records)));
     found
+}
+
+/// Whether a flow without a script is a transfer: TCP that ends.
+fn ends(udp: bool, size_bytes: u64) -> bool {
+    !udp && size_bytes < ENDLESS_BYTES
 }
 
 /// A connection with a script, as its list has it.
@@ -141,6 +145,75 @@ fn exchange(ran: &Ran<'_>, train: &TrainRecord, records: &HashMap<(u32, u32), &T
     let (start_s, response_s) = of.times_s(&found, ran.start_s(row), train.start.as_secs_f64(), end_s);
     let id = ran.facts.id(row - ran.facts.before());
     Some(Transfer { row: train.flow, id, up: found.up, size_bytes: found.size_bytes, start_s, response_s })
+}
+
+/// A flow of a table, with or without a script.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// Whether it is of datagrams.
+    pub udp: bool,
+    /// Payload, bytes.
+    pub size_bytes: u64,
+    /// What its ends say.
+    pub script: Option<&'a [Train]>,
+    /// Whether its data, and what is forward in its script, goes up.
+    pub up: bool,
+    /// Whether the receiver of its data opened it.
+    pub receiver_opens: bool,
+    /// When it started, seconds.
+    pub start_s: f64,
+    /// How long it took, seconds; `None` when it did not finish.
+    pub response_s: Option<f64>,
+}
+
+/// A transfer of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListedTransfer {
+    /// Row of its flow.
+    pub row: usize,
+    /// Place of its first train in the script; `None` without one.
+    pub train: Option<usize>,
+    /// Whether its data goes up.
+    pub up: bool,
+    /// Payload, bytes.
+    pub size_bytes: u64,
+    /// When it began, seconds; `None` when it did not.
+    pub start_s: Option<f64>,
+    /// How long it took, seconds; `None` when it did not finish.
+    pub response_s: Option<f64>,
+}
+
+/// The transfers of a table of flows, by row and train. `trains` has start and end, seconds, of those that began, by row
+/// and place. With `every` all that the list brings count, whether they began or not; else those of [`transfers`].
+pub fn listed(
+    flows: &[Listed<'_>],
+    trains: &HashMap<(u32, u32), (f64, Option<f64>)>,
+    every: bool,
+) -> Vec<ListedTransfer> {
+    let mut found = Vec::new();
+    for (row, flow) in flows.iter().enumerate() {
+        let record = |at: usize| trains.get(&(row as u32, at as u32));
+        let Some(script) = flow.script.filter(|_| every || record(0).is_some()) else {
+            let Listed { up, size_bytes, start_s, response_s, .. } = *flow;
+            let whole = ListedTransfer { row, train: None, up, size_bytes, start_s: Some(start_s), response_s };
+            found.extend(ends(flow.udp, size_bytes).then_some(whole));
+            continue;
+        };
+        let of = Scripted { script, up: flow.up, receiver_opens: flow.receiver_opens };
+        for exchange in (0..script.len()).filter_map(|at| of.exchange(at)) {
+            let began = record(exchange.train);
+            if began.is_none() && !every {
+                continue;
+            }
+            let times = began.map(|&(begun_s, _)| {
+                of.times_s(&exchange, flow.start_s, begun_s, |at| record(at).and_then(|&(_, end_s)| end_s))
+            });
+            let Exchange { train, up, size_bytes, .. } = exchange;
+            let (start_s, response_s) = (times.map(|times| times.0), times.and_then(|times| times.1));
+            found.push(ListedTransfer { row, train: Some(train), up, size_bytes, start_s, response_s });
+        }
+    }
+    found
 }
 
 /// Times of the transfers of one size.
