@@ -1,9 +1,16 @@
 """Exchanges: a request and its answer, as users wait for them, whatever is thought between."""
 
+from importlib import import_module
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import mayfly
+from mayfly.metrics.trains import exchange_records
+from mayfly.metrics.users import percentile
+
+OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 
 
 def figures(*scripts, opened_by=None, **overrides):
@@ -90,3 +97,35 @@ def test_what_a_server_says_first_stands_alone():
 def test_an_answer_that_does_not_come_is_unfinished():
     users = figures("up 300 | wait 100s | down 3000")
     assert (users["short"]["flows"], users["short"]["unfinished"], users["short"]["p50_s"]) == (1, 1, None)
+
+
+def test_the_sentence_of_whatif_is_about_exchanges(monkeypatch):
+    """Before, the median transfer of the answer was a train: 1,729 short ones in place of 884."""
+    judged = []
+    monkeypatch.setattr(
+        import_module("mayfly.comparison.whatif"), "answer", lambda records: judged.append(records) or []
+    )
+    given = {"internal": "10.10.0.0/24", "disciplines": "fifo,fq_codel", "replications": 1}
+    found = mayfly.whatif(OFFICE, "10mbit", 300, overrides={"duration": "60s"}, **given).summary
+    for row in found["disciplines"]:
+        own = judged[0].filter(discipline=row["label"], protocol="tcp").filter(pl.col("size_bytes") <= 100_000)
+        times = own["response_time_s"].fill_null(float("inf")).sort().to_numpy()
+        short = row["users"]["short"]
+        assert len(times) == short["flows"] < row["trains"]["count"]
+        assert percentile(times, 0.5) == pytest.approx(short["p50_s"], abs=1e-9)
+        assert percentile(times, 0.95) == pytest.approx(short["p95_s"], abs=1e-9)
+
+
+def test_an_exchange_has_the_same_number_in_every_run():
+    """Also where one run did not come to it; what came to none is left out."""
+    script = "up 300 | down 2000000 | up 300 | down 30000 | wait 60s | up 300 | down 40000"
+    flows = pl.DataFrame({"start_s": [0.0, 0.1], "script": ["up 300 | down 1000", script], "size_bytes": None})
+    flows = flows.with_columns(pl.col("size_bytes").cast(pl.Int64))
+    scenario = mayfly.load_scenario("wired", {"network.rate": "10mbit", "duration": "30s"})
+    fast = mayfly.compare(scenario, "fifo", flows)
+    slow = mayfly.compare(scenario.override(duration="1s"), "pie", flows)
+    tables = [pl.concat([getattr(one, name) for one in (fast, slow)], how="diagonal") for name in ("records", "trains")]
+    rows = exchange_records(*tables)
+    by_run = {label: own.select("flow_id", "size_bytes").rows() for (label,), own in rows.group_by("discipline")}
+    assert by_run["fifo"] == by_run["pie"] == [(0, 1000), (1, 2_000_000), (2, 30_000)]
+    assert rows.filter(discipline="pie")["response_time_s"].is_null().to_list() == [False, True, True]
