@@ -57,30 +57,44 @@ def test_both_rates_in_other_units_are_the_same_question(office):
     assert felt(same) == felt(office) and advice(same) == advice(office)
 
 
-@pytest.mark.parametrize("factor", [2, 10])
+@pytest.mark.parametrize("factor", [0.5, 2])
 def test_with_both_rates_scaled_the_command_is_scaled(office, factor):
     """Whatever is chosen: each direction is shaped to 95 % of its own rate."""
-    found = asked(rate=f"{10 * factor}mbit/{4 * factor}mbit")["recommendation"]
-    if found["commands"] is None:
-        assert found["kind"] in ("never_full", "no_difference")
-        return
-    own = office["recommendation"]["commands"]
-    assert (found["commands"]["down_bps"], found["commands"]["up_bps"]) == (
-        factor * own["down_bps"],
-        factor * own["up_bps"],
-    )
+    found = asked(rate=f"{round(10_000 * factor)}kbit/{round(4000 * factor)}kbit")["recommendation"]
+    own = office["recommendation"]
+    assert found["kind"] == own["kind"] == "use"
+    for rates in ("down_bps", "up_bps"):
+        assert found["commands"][rates] == factor * own["commands"][rates]
+    assert (own["commands"]["down_bps"], own["commands"]["up_bps"]) == (9_500_000, 3_800_000)
+
+
+def test_a_link_that_is_never_full_has_no_command():
+    """At ten times the rates of the office nothing waits."""
+    found = asked(rate="100mbit/40mbit")["recommendation"]
+    assert (found["kind"], found["commands"]) == ("never_full", None)
 
 
 def test_with_the_sides_swapped_the_directions_swap(office):
-    """The far side as the near one: down becomes up, in rates, buffers, loads, figures by direction and the command."""
+    """The far side as the near one: down becomes up, in rates, buffers, loads, times of transfers and the command."""
     rows = read_captures(OFFICE).connections
     ends = {*rows["opener"], *rows["responder"]}
     others = sorted(end for end in ends if not end.startswith("10.10.0."))
     swapped = asked(rate="4mbit/10mbit", buffer="100/300", internal=others)
+    commands, turned = (summary["recommendation"]["commands"] for summary in (office, swapped))
     for one, other in (("down", "up"), ("up", "down")):
         mine, theirs = office["links"][one], swapped["links"][other]
         assert (mine["rate_bps"], mine["buffer"]) == (theirs["rate_bps"], theirs["buffer"])
         assert math.isclose(mine["offered_mbps"], theirs["offered_mbps"], rel_tol=1e-3)
+        assert commands[f"{one}_bps"] == turned[f"{other}_bps"]
+        for label, users in felt(office).items():
+            assert users["transfers"][one] == felt(swapped)[label]["transfers"][other], label
+    # So that the two directions cannot stand for each other.
+    transfers = felt(office)["fifo"]["transfers"]
+    assert transfers["down"] != transfers["up"]
+    for label, users in felt(office).items():
+        theirs = felt(swapped)[label]
+        assert (users["downloads"], users["uploads"]) == (theirs["uploads"], theirs["downloads"]), label
+        assert users["short"] == theirs["short"], label
 
 
 def test_idle_time_at_the_end_changes_no_choice_and_no_response_time(office, packets, tmp_path):

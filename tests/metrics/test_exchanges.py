@@ -1,19 +1,26 @@
 """Exchanges: a request and its answer, as users wait for them, whatever is thought between."""
 
+from importlib import import_module
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 import mayfly
+from mayfly.metrics.trains import exchange_records
+from mayfly.metrics.users import percentile
+
+OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 
 
-def figures(*scripts, **overrides):
+def figures(*scripts, opened_by=None, **overrides):
     """What users feel of connections with these scripts, which begin 10 s apart on an idle link."""
     flows = pl.DataFrame(
         {
             "start_s": [10.0 * number for number in range(len(scripts))],
             "script": scripts,
         }
-    )
+    ).with_columns(opened_by=pl.lit(opened_by, pl.String))
     scenario = mayfly.load_scenario(
         "wired", {"network.rate": "10mbit", "network.delay": "20ms", "duration": "90s"} | overrides
     )
@@ -28,12 +35,11 @@ def test_a_request_and_its_answer_are_one():
     """Before: two transfers, the request among them as the faster half of all that is short."""
     users = figures("up 300 | down 50000")
     assert users["short"]["flows"] == 1
-    ((bin, way), row) = next(iter(all_of(users).items()))
-    assert (bin, row["flows"]) == (10, 1)
+    # The request is no transfer of the other direction.
+    (((bin, way), row),) = all_of(users).items()
+    assert (bin, way, row["flows"]) == (10, "down", 1)
     # Set-up, request and the first byte of the answer take two round trips, 50 kB more than one.
     assert row["p50_s"] > 2 * 0.04
-    # The other direction has none: the request is no transfer.
-    assert len(all_of(users)) == 1 and way in ("down", "up")
 
 
 @pytest.mark.parametrize(
@@ -62,9 +68,7 @@ def test_only_the_first_has_the_handshake():
 
 def test_an_upload_is_one_of_its_own_direction():
     down, up = figures("up 300 | down 400000"), figures("up 400000 | down 300")
-    (((_, way), _),) = all_of(down).items()
-    (((bin, other), _),) = all_of(up).items()
-    assert bin == 100 and {way, other} == {"down", "up"}
+    assert list(all_of(down)) == [(100, "down")] and list(all_of(up)) == [(100, "up")]
 
 
 def test_a_second_train_in_a_row_stands_alone():
@@ -72,6 +76,53 @@ def test_a_second_train_in_a_row_stands_alone():
     assert figures("up 300 | wait 1s | up 300 | down 3000")["short"]["flows"] == 2
 
 
+def test_what_a_server_says_first_stands_alone():
+    """Before, a greeting was the request of the first command, a reply that of the next."""
+    greeted = figures("down 60 | wait 1s | up 30", opened_by="receiver")["short"]
+    assert (greeted["flows"], greeted["unfinished"]) == (2, 0)
+    mail = "down 60 | wait 1s | up 30 | down 40 | wait 2s | up 30"
+    users = figures(f"{mail} | down 2000000", opened_by="receiver")
+    assert (users["short"]["flows"], users["long"]["flows"]) == (2, 1)
+    # What the server thinks is in no response time, so that the request belongs to the 2 MB that it brings.
+    slow = figures(f"{mail} | wait 3s | down 2000000", opened_by="receiver")["long"]
+    assert slow["p50_s"] == pytest.approx(users["long"]["p50_s"], abs=0.2)
+    # The request is half a round trip under way before the first byte leaves.
+    alone = figures(f"{mail} | down 30 | down 2000000", opened_by="receiver")["long"]
+    assert users["long"]["p50_s"] > alone["p50_s"] + 0.015
+
+
 def test_an_answer_that_does_not_come_is_unfinished():
     users = figures("up 300 | wait 100s | down 3000")
     assert (users["short"]["flows"], users["short"]["unfinished"], users["short"]["p50_s"]) == (1, 1, None)
+
+
+def test_the_sentence_of_whatif_is_about_exchanges(monkeypatch):
+    """Before, the median transfer of the answer was a train: 1,729 short ones in place of 884."""
+    judged = []
+    monkeypatch.setattr(
+        import_module("mayfly.comparison.whatif"), "answer", lambda records: judged.append(records) or []
+    )
+    given = {"internal": "10.10.0.0/24", "disciplines": "fifo,fq_codel", "replications": 1}
+    found = mayfly.whatif(OFFICE, "10mbit", 300, overrides={"duration": "60s"}, **given).summary
+    for row in found["disciplines"]:
+        own = judged[0].filter(discipline=row["label"], protocol="tcp").filter(pl.col("size_bytes") <= 100_000)
+        times = own["response_time_s"].fill_null(float("inf")).sort().to_numpy()
+        short = row["users"]["short"]
+        assert len(times) == short["flows"] < row["trains"]["count"]
+        assert percentile(times, 0.5) == pytest.approx(short["p50_s"], abs=1e-9)
+        assert percentile(times, 0.95) == pytest.approx(short["p95_s"], abs=1e-9)
+
+
+def test_an_exchange_has_the_same_number_in_every_run():
+    """Also where one run did not come to it; what came to none is left out."""
+    script = "up 300 | down 2000000 | up 300 | down 30000 | wait 60s | up 300 | down 40000"
+    flows = pl.DataFrame({"start_s": [0.0, 0.1], "script": ["up 300 | down 1000", script], "size_bytes": None})
+    flows = flows.with_columns(pl.col("size_bytes").cast(pl.Int64))
+    scenario = mayfly.load_scenario("wired", {"network.rate": "10mbit", "duration": "30s"})
+    fast = mayfly.compare(scenario, "fifo", flows)
+    slow = mayfly.compare(scenario.override(duration="1s"), "pie", flows)
+    tables = [pl.concat([getattr(one, name) for one in (fast, slow)], how="diagonal") for name in ("records", "trains")]
+    rows = exchange_records(*tables)
+    by_run = {label: own.select("flow_id", "size_bytes").rows() for (label,), own in rows.group_by("discipline")}
+    assert by_run["fifo"] == by_run["pie"] == [(0, 1000), (1, 2_000_000), (2, 30_000)]
+    assert rows.filter(discipline="pie")["response_time_s"].is_null().to_list() == [False, True, True]

@@ -96,7 +96,7 @@ def tcp(sizes, **columns):
     frame = pl.DataFrame({"size_bytes": sizes, "response_time_s": [size * 8e-7 for size in sizes]})
     return frame.with_columns(
         flow_id=pl.int_range(pl.len()), replication=pl.lit(0), protocol=pl.lit("tcp"), direction=pl.lit("down"),
-        start_s=pl.lit(0.0), **columns,
+        start_s=pl.lit(0.0), opened_by=pl.lit("receiver"), **columns,
     )  # fmt: skip
 
 

@@ -2,7 +2,9 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
+import mayfly
 from mayfly.metrics.users import percentile, transfers_of
 
 
@@ -32,3 +34,33 @@ def test_endless_flows_and_udp_are_no_transfers():
     table = records([(2**40, 0, None), (500, 0, 1), (500, 0, 1)], protocol=pl.Series(["tcp", "udp", "tcp"]))
     assert transfers_of(table).height == 1
     assert transfers_of(table.head(2)).height == 0
+
+
+@pytest.mark.parametrize("scenario", ["household", "pages", "wired"])
+def test_the_transfers_of_the_tables_are_those_of_the_summary(scenario):
+    """Before, tables had a transfer for every train: 124 short ones in place of the 116 of `household`."""
+    found = mayfly.compare(mayfly.load_scenario(scenario, {"duration": "60s"}), "fifo")
+    of_tables = transfers_of(found.records, found.trains if found.trains.width else None)
+    for way in ("down", "up"):
+        for row in found.summary["disciplines"][0]["users"]["transfers"][way]:
+            size = pl.col("size_bytes") / 1000
+            own = of_tables.filter(
+                pl.col("direction") == way, size > row["from_kb"], size <= (row["to_kb"] or float("inf"))
+            )["response_time_s"]
+            assert (own.len(), own.null_count()) == (row["flows"], row["unfinished"]), (way, row)
+            ordered = own.fill_null(float("inf")).sort().to_numpy()
+            assert percentile(ordered, 0.5) == pytest.approx(row["p50_s"], abs=1e-9)
+            assert percentile(ordered, 0.95) == pytest.approx(row["p95_s"], abs=1e-9)
+
+
+def test_what_never_began_counts_where_every_transfer_is_asked_for():
+    flows = pl.DataFrame({"start_s": [0.0], "script": ["up 400 | down 9000 | wait 60s | up 500 | down 70000"]})
+    scenario = mayfly.load_scenario("wired", {"duration": "10s"})
+    found = mayfly.compare(scenario, "fifo", flows)
+    began = transfers_of(found.records, found.trains)
+    assert began.select("train", "direction", "size_bytes").rows() == [(0, "down", 9000)]
+    every = transfers_of(found.records, found.trains, every=True)
+    assert every["size_bytes"].to_list() == [9000, 70000] and every["response_time_s"].is_null().to_list() == [
+        False,
+        True,
+    ]

@@ -9,10 +9,14 @@ import pytest
 from invocation import mayfly, mayfly_here, refused_here
 
 from mayfly.comparison.comparison import compare
+from mayfly.discipline_registry import parse
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import scenario_of
+from mayfly.simulate.network.tree import CIRCUIT
 from mayfly.trees.answer import tree
+from mayfly.trees.subtree_run import Part, simulated
 from mayfly.trees.tables import CIRCUITS
+from mayfly.workload.lists import flow_list
 
 ROOT = Path(__file__).parents[2]
 PROVIDER = ROOT / "captures" / "provider"
@@ -99,6 +103,20 @@ def test_an_idle_circuit_lends_what_it_does_not_use():
     found = compare(scenario_of(shaped() | {"workload": {"permanent": permanent}}, "alone"), "fq_codel")
     # Its ceiling, not its rate and not that of the node.
     assert found.records["delivered_bytes"].item() * 8 / 20e6 == pytest.approx(8 * 1448 / 1500, rel=0.03)
+
+
+def test_short_transfers_of_a_circuit_are_exchanges():
+    """Before, every request and every answer counted: 4."""
+    circuits = [{"name": "c", "ceil": "10mbit", "reverse_ceil": "5mbit"}]
+    network = {"tree": {"circuit": circuits}, "access_rate": "1gbit"}
+    scenario = scenario_of({"duration": "20s", "network": network, "tcp": {"preset": "linux"}}, "one")
+    script = "up 300 | down 20000 | wait 1s | up 300 | wait 1s | down 20000"
+    flows = flow_list(pl.DataFrame({"start_s": [0.0], "script": [script], "rtt_s": [0.04], "src": ["s"], "dst": ["c"]}))
+    flows = flows.with_columns(pl.lit("c").alias(CIRCUIT))
+    row = simulated(scenario, parse("fifo"), Part(scenario.network.tree.circuit), flows, 1.0).rows.row(0, named=True)
+    assert row["short_flows"] == 2
+    # Handshake, request, and an answer in two flights; the server's second is no part of it.
+    assert 0.08 < row["short_p95_s"] < 0.5
 
 
 @pytest.mark.parametrize(

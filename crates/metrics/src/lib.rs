@@ -73,5 +73,5 @@ pub use streamed::{BinFigures, ClassFigures, MOST_SIZES, Quantiles, SIZE_STEP, S
 pub use streams::Streams;
 pub use student::{student_ci95, student_t};
 pub use times::Times;
-pub use transfers::{Bin, Bins, Transfer, transfers};
+pub use transfers::{Bin, Bins, Exchange, Listed, ListedTransfer, Scripted, Transfer, listed, transfers};
 pub use waits::{Waits, waits};

@@ -1,10 +1,11 @@
 //! The transfers whose times users feel: flows of TCP that end, and the exchanges of scripted connections in place of
 //! those, as a connection mostly waits for its user.
 //!
-//! An exchange is a request and its answer: a train of the end that speaks first and the train of the other end that
-//! follows. Its response time is from the request, for the first exchange from the connection's first packet, until
+//! An exchange is a request and its answer: a train of the end that opened the connection and the train of the other end
+//! that follows. Its response time is from the request, for what comes first from the connection's first packet, until
 //! the answer is complete (Chen 2012, 6.5.2: set-up, data transfer and tear-down of a transfer), without the time that the
-//! server thought. What comes unasked is a transfer of its own. Size and direction are those of the larger part.
+//! server thought. What comes unasked, such as the greeting of a mail server, is a transfer of its own. Size and
+//! direction are those of the larger part.
 
 use std::collections::HashMap;
 
@@ -50,8 +51,7 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
     let whole = || ran.trains().filter(|train| train.part == 0);
     let mut scripted = vec![false; ran.flows.len()];
     whole().for_each(|train| scripted[train.flow as usize] = true);
-    let plain =
-        ran.begun().filter(|(row, flow)| flow.udp.is_none() && flow.size_bytes < ENDLESS_BYTES && !scripted[*row]);
+    let plain = ran.begun().filter(|(row, flow)| ends(flow.udp.is_some(), flow.size_bytes) && !scripted[*row]);
     let mut found: Vec<Transfer> = plain
         .map(|(row, flow)| Transfer {
             row: row as u32,
@@ -70,36 +70,150 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
     found
 }
 
+/// Whether a flow without a script is a transfer: TCP that ends.
+fn ends(udp: bool, size_bytes: u64) -> bool {
+    !udp && size_bytes < ENDLESS_BYTES
+}
+
+/// A connection with a script, as its list has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Scripted<'a> {
+    /// What the ends say.
+    pub script: &'a [Train],
+    /// Whether its forward trains go up.
+    pub up: bool,
+    /// Whether the end opened it to which the forward trains go.
+    pub receiver_opens: bool,
+}
+
+/// A request and its answer, or a train that stands alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exchange {
+    /// Place of its first train in the script.
+    pub train: usize,
+    /// Whether the next train is its answer.
+    pub answered: bool,
+    /// Whether its larger part goes up.
+    pub up: bool,
+    /// Payload of its larger part, bytes.
+    pub size_bytes: u64,
+}
+
+impl Scripted<'_> {
+    /// The exchange that the train at a place begins; `None` of an answer, which is part of one, and beyond the script.
+    pub fn exchange(&self, at: usize) -> Option<Exchange> {
+        let asks = |train: &Train| train.forward != self.receiver_opens;
+        let said = self.script.get(at)?;
+        if !asks(said) && at.checked_sub(1).is_some_and(|before| asks(&self.script[before])) {
+            return None;
+        }
+        let answer = self.script.get(at + 1).filter(|next| asks(said) && !asks(next));
+        let larger = answer.filter(|answer| answer.bytes > said.bytes).unwrap_or(said);
+        Some(Exchange {
+            train: at,
+            answered: answer.is_some(),
+            up: self.up == larger.forward,
+            size_bytes: larger.bytes,
+        })
+    }
+
+    /// When an exchange began and how long it took, seconds. `start_s` is the start of the connection, `begun_s` when the
+    /// first train began, `end_s` when that at a place came in.
+    pub fn times_s(
+        &self,
+        exchange: &Exchange,
+        start_s: f64,
+        begun_s: f64,
+        end_s: impl Fn(usize) -> Option<f64>,
+    ) -> (f64, Option<f64>) {
+        let at = exchange.train;
+        let thought_s = |at: usize| self.script[at].wait.as_secs_f64();
+        // The end that speaks first has thought since the connection was there.
+        let from_s = if at == 0 { start_s + thought_s(0) } else { begun_s };
+        let to_s = if exchange.answered { end_s(at + 1).map(|end_s| end_s - thought_s(at + 1)) } else { end_s(at) };
+        (from_s, to_s.map(|to_s| to_s - from_s))
+    }
+}
+
 /// The exchange that a train begins; `None` of an answer, which is part of one.
 fn exchange(ran: &Ran<'_>, train: &TrainRecord, records: &HashMap<(u32, u32), &TrainRecord>) -> Option<Transfer> {
-    let flow = &ran.flows[train.flow as usize];
-    let script = ran.script(flow)?;
-    let at = train.train as usize;
-    let said = script.get(at)?;
-    let asks = |train: &Train| train.forward == script[0].forward;
-    if !asks(said) && asks(&script[at - 1]) {
-        return None;
-    }
-    let answer = script.get(at + 1).filter(|next| asks(said) && !asks(next));
-    let larger = answer.filter(|answer| answer.bytes > said.bytes).unwrap_or(said);
-    let begun_s = train.start.as_secs_f64();
-    // Whoever begins has thought since the connection was there.
-    let start_s = if at == 0 { ran.start_s(train.flow as usize) + said.wait.as_secs_f64() } else { begun_s };
-    let end_s = match answer {
-        None => known(train.end),
-        Some(answer) => {
-            let last = records.get(&(train.flow, train.train + 1));
-            last.and_then(|last| known(last.end)).map(|end_s| end_s - answer.wait.as_secs_f64())
+    let row = train.flow as usize;
+    let flow = &ran.flows[row];
+    let of = Scripted { script: ran.script(flow)?, up: flow.up, receiver_opens: flow.receiver_opens };
+    let found = of.exchange(train.train as usize)?;
+    let end_s = |at: usize| records.get(&(train.flow, at as u32)).and_then(|record| known(record.end));
+    let (start_s, response_s) = of.times_s(&found, ran.start_s(row), train.start.as_secs_f64(), end_s);
+    let id = ran.facts.id(row - ran.facts.before());
+    Some(Transfer { row: train.flow, id, up: found.up, size_bytes: found.size_bytes, start_s, response_s })
+}
+
+/// A flow of a table, with or without a script.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// Whether it is of datagrams.
+    pub udp: bool,
+    /// Payload, bytes.
+    pub size_bytes: u64,
+    /// What its ends say.
+    pub script: Option<&'a [Train]>,
+    /// Whether its data, and what is forward in its script, goes up.
+    pub up: bool,
+    /// Whether the receiver of its data opened it.
+    pub receiver_opens: bool,
+    /// When it started, seconds.
+    pub start_s: f64,
+    /// How long it took, seconds; `None` when it did not finish.
+    pub response_s: Option<f64>,
+}
+
+/// A transfer of a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ListedTransfer {
+    /// Row of its flow.
+    pub row: usize,
+    /// Place of its first train in the script; `None` without one.
+    pub train: Option<usize>,
+    /// Whether its data goes up.
+    pub up: bool,
+    /// Payload, bytes.
+    pub size_bytes: u64,
+    /// When it began, seconds; `None` when it did not.
+    pub start_s: Option<f64>,
+    /// How long it took, seconds; `None` when it did not finish.
+    pub response_s: Option<f64>,
+}
+
+/// The transfers of a table of flows, by row and train. `trains` has start and end, seconds, of those that began, by row
+/// and place. With `every` all that the list brings count, whether they began or not; else those of [`transfers`].
+pub fn listed(
+    flows: &[Listed<'_>],
+    trains: &HashMap<(u32, u32), (f64, Option<f64>)>,
+    every: bool,
+) -> Vec<ListedTransfer> {
+    let mut found = Vec::new();
+    for (row, flow) in flows.iter().enumerate() {
+        let record = |at: usize| trains.get(&(row as u32, at as u32));
+        let Some(script) = flow.script.filter(|_| every || record(0).is_some()) else {
+            let Listed { up, size_bytes, start_s, response_s, .. } = *flow;
+            let whole = ListedTransfer { row, train: None, up, size_bytes, start_s: Some(start_s), response_s };
+            found.extend(ends(flow.udp, size_bytes).then_some(whole));
+            continue;
+        };
+        let of = Scripted { script, up: flow.up, receiver_opens: flow.receiver_opens };
+        for exchange in (0..script.len()).filter_map(|at| of.exchange(at)) {
+            let began = record(exchange.train);
+            if began.is_none() && !every {
+                continue;
+            }
+            let times = began.map(|&(begun_s, _)| {
+                of.times_s(&exchange, flow.start_s, begun_s, |at| record(at).and_then(|&(_, end_s)| end_s))
+            });
+            let Exchange { train, up, size_bytes, .. } = exchange;
+            let (start_s, response_s) = (times.map(|times| times.0), times.and_then(|times| times.1));
+            found.push(ListedTransfer { row, train: Some(train), up, size_bytes, start_s, response_s });
         }
-    };
-    Some(Transfer {
-        row: train.flow,
-        id: ran.facts.id(train.flow as usize - ran.facts.before()),
-        up: flow.up == larger.forward,
-        size_bytes: larger.bytes,
-        start_s,
-        response_s: end_s.map(|end_s| end_s - start_s),
-    })
+    }
+    found
 }
 
 /// Times of the transfers of one size.
@@ -197,6 +311,25 @@ mod tests {
 
     fn one(size_bytes: u64, up: bool, response_s: Option<f64>) -> Transfer {
         Transfer { row: 0, id: 0, up, size_bytes, start_s: 0.0, response_s }
+    }
+
+    #[test]
+    fn the_end_that_opened_the_connection_asks_whichever_speaks_first() {
+        // Of a mail server: greeting, command and reply, request and what it brings, and a farewell.
+        let said = [(true, 60), (false, 30), (true, 40), (false, 30), (true, 2_000_000), (true, 9)];
+        let script =
+            said.map(|(forward, bytes)| Train { forward, bytes, wait: units::Time::ZERO, pace: units::Time::ZERO });
+        let exchanges = |receiver_opens| {
+            let of = Scripted { script: &script, up: false, receiver_opens };
+            let found = (0..=script.len()).filter_map(|at| of.exchange(at));
+            found.map(|one| (one.train, one.answered, one.up, one.size_bytes)).collect::<Vec<_>>()
+        };
+        let by_client =
+            [(0, false, false, 60), (1, true, false, 40), (3, true, false, 2_000_000), (5, false, false, 9)];
+        assert_eq!(exchanges(true), by_client);
+        let by_sender =
+            [(0, true, false, 60), (2, true, false, 40), (4, false, false, 2_000_000), (5, false, false, 9)];
+        assert_eq!(exchanges(false), by_sender);
     }
 
     #[test]

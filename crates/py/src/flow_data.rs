@@ -14,6 +14,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use settings::{BurstColumns, PartColumns, ScriptColumns, StreamColumns};
+use units::Time;
 use workload::{Burst, BurstError, Offering, Script, Train, Volume, Wrong, WrongBurst};
 
 use crate::table::Table;
@@ -30,7 +31,7 @@ const GAP: &str = "gap_ns";
 const PACKETS: &str = "packets";
 const PACKET: &str = "packet_bytes";
 
-fn other(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn other(error: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(error.to_string())
 }
 
@@ -477,6 +478,21 @@ pub fn ping_bursts(seed: u64, until_s: f64, interval_s: f64, packet_bytes: u64) 
     let one = |at: units::Time| Burst { at_ns: at.0, gap_ns: 0, packets: 1, packet_bytes };
     let bursts = replay::ping_instants(seed, until_s, interval_s).into_iter().map(one).collect();
     table(vec![("bursts", burst_column(&[Some(bursts)]).map_err(other)?)]).map_err(other)
+}
+
+/// Trains of the scripts of a flow list, as they run; `up` says which flows go up.
+pub(crate) fn script_trains(table: &Bound<'_, PyAny>, up: &[bool]) -> PyResult<Vec<Option<Vec<netsim::Train>>>> {
+    let of = |(row, script): (usize, Option<Script>)| {
+        let forward = up.get(row).copied().unwrap_or(false);
+        let train = |train: Train| netsim::Train {
+            forward: train.up == forward,
+            bytes: train.bytes,
+            wait: Time(train.wait_ns),
+            pace: Time(train.pace_ns),
+        };
+        script.map(|script| script.trains.into_iter().map(train).collect())
+    };
+    Ok(scripts(table)?.into_iter().enumerate().map(of).collect())
 }
 
 /// Columns of the scripts of a flow list; `up` says which flows go up.

@@ -71,6 +71,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<recommendation::NumpyStream>()?;
     module.add_function(wrap_pyfunction!(metrics::observed, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::users_of_runs, module)?)?;
+    module.add_function(wrap_pyfunction!(metrics::listed_transfers, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::measures, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::ping_figures, module)?)?;
     module.add_function(wrap_pyfunction!(metrics::direction_figures, module)?)?;

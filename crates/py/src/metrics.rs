@@ -1,6 +1,10 @@
 //! What users feel, measured by the crate `metrics`.
 
-use ::metrics::{Facts, Heard, Kind, Mechanism, Origin, Ran, Rule, Segment, Waits};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ::metrics::{Facts, Heard, Kind, Listed, Mechanism, Origin, Ran, Rule, Segment, Waits};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array};
 use netsim::{FlowRecord, Output, PacketTrace, ProbePacket, TrainRecord};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -8,9 +12,10 @@ use pyo3::prelude::*;
 use serde::Serialize;
 use units::Time;
 
+use crate::flow_data::{other, script_trains, table, whole, whole_or_null};
 use crate::observed::{FactArrays, Observed, unfit};
 use crate::simulate::{FlowArrays, refused, run_and_list};
-use crate::table::as_json;
+use crate::table::{Table, as_json};
 
 /// Columns of the tables of a run that is none of the simulator's, by their names in these; NaN is null. Rows of the
 /// workload alone, `flow_id` being a place in its list; those of `probes` are places of the probes.
@@ -36,7 +41,7 @@ struct FlowTable {
 
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
-struct TrainTable {
+pub struct TrainTable {
     flow_id: PyBuffer<f64>,
     train: PyBuffer<f64>,
     start_s: PyBuffer<f64>,
@@ -171,6 +176,64 @@ pub fn users_of_runs(
 ) -> PyResult<String> {
     let runs: Vec<&::metrics::Observed> = runs.iter().map(|one| &one.0).collect();
     as_json(&py.detach(|| ::metrics::pooled(&runs, idle_s, span_s, Rule { above, least_bytes, while_busy })))
+}
+
+/// Columns of a table of flows, `float64` but for `flags`: 1 of those that go up, 2 of those that the receiver opens, 4 of
+/// datagrams, as [`settings::FlowColumns`] has them. NaN is null; `scripts` is a table of one column.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct ListedArrays {
+    flags: PyBuffer<u8>,
+    size_bytes: PyBuffer<f64>,
+    start_s: PyBuffer<f64>,
+    response_s: PyBuffer<f64>,
+    scripts: Option<Py<PyAny>>,
+}
+
+/// The transfers of a table of flows: the row of each in it as `flow`, the place of its first train in the script as
+/// `train`, whether it goes `up`, `size_bytes`, and of those that began or finished `start_s` and `response_s`. `trains`
+/// are those that began, `flow_id` being rows of `flows`. With `every` all that the list brings count, whether they began
+/// or not; else those that users felt.
+///
+/// # Errors
+/// `ValueError` for columns of different lengths; `TypeError` for a column of scripts that is none.
+#[pyfunction]
+pub fn listed_transfers(py: Python<'_>, flows: ListedArrays, trains: TrainTable, every: bool) -> PyResult<Table> {
+    let flags = flows.flags.to_vec(py)?;
+    let times = rows(py, [&flows.size_bytes, &flows.start_s, &flows.response_s])?;
+    let up: Vec<bool> = flags.iter().map(|flags| flags & 1 != 0).collect();
+    let scripts = flows.scripts.as_ref().map(|scripts| script_trains(scripts.bind(py), &up)).transpose()?;
+    let scripts = scripts.unwrap_or_else(|| vec![None; flags.len()]);
+    if [times.len(), scripts.len()].iter().any(|&length| length != flags.len()) {
+        return Err(PyValueError::new_err("columns of a table: must have the same length"));
+    }
+    let flow = |(row, [size_bytes, start_s, response_s]): (usize, &[f64; 3])| Listed {
+        udp: flags[row] & 4 != 0,
+        size_bytes: *size_bytes as u64,
+        script: scripts[row].as_deref(),
+        up: up[row],
+        receiver_opens: flags[row] & 2 != 0,
+        start_s: *start_s,
+        response_s: seconds(*response_s),
+    };
+    let list: Vec<Listed<'_>> = times.iter().enumerate().map(flow).collect();
+    let began: HashMap<_, _> = rows(py, [&trains.flow_id, &trains.train, &trains.start_s, &trains.end_s])?
+        .into_iter()
+        .map(|[flow, train, start_s, end_s]| ((flow as u32, train as u32), (start_s, seconds(end_s))))
+        .collect();
+    let found = py.detach(|| ::metrics::listed(&list, &began, every));
+    let times = |of: fn(&::metrics::ListedTransfer) -> Option<f64>| -> ArrayRef {
+        Arc::new(found.iter().map(of).collect::<Float64Array>())
+    };
+    table(vec![
+        ("flow", whole(found.iter().map(|one| one.row as u64))),
+        ("train", whole_or_null(found.iter().map(|one| one.train.map(|train| train as u64)))),
+        ("up", Arc::new(found.iter().map(|one| Some(one.up)).collect::<BooleanArray>())),
+        ("size_bytes", whole(found.iter().map(|one| one.size_bytes))),
+        ("start_s", times(|one| one.start_s)),
+        ("response_s", times(|one| one.response_s)),
+    ])
+    .map_err(other)
 }
 
 /// The list of users' measures, JSON: [`metrics::MEASURES`].

@@ -21,7 +21,7 @@ from mayfly.comparison.unanswered import SOME, transport_note
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
-from mayfly.metrics.trains import time_row, train_records
+from mayfly.metrics.trains import exchange_records, time_row, train_records
 from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.mix import offered
 from mayfly.workload.replayed import closed
@@ -105,7 +105,8 @@ def whatif(
     -----
     Connections are scripts of what their ends say to each other (:mod:`mayfly.workload.replayed`); what a user starts
     next waits for what was there before (:mod:`mayfly.workload.replayed`), and the queue of the captured link is
-    left out as far as the capture shows it (``crates/replay/src/link``). The answer is about their trains.
+    left out as far as the capture shows it (``crates/replay/src/link``). The answer is about their exchanges, requests
+    with their answers (docs/users.md).
     docs/verification.md says how well that predicts. At a ``load`` that was asked for nobody waits.
 
     A capture is one draw of what its users do. Six to sixteen more hours are drawn from its sessions
@@ -290,16 +291,17 @@ def _recommended(summary: "Summary") -> str | None:
 
 
 def _judged(result: Comparison, replay: str) -> pl.DataFrame:
-    """Records that the answer is about; times of trains or recorded flows go into the summary."""
+    """Records that the answer is about: exchanges, or flows. Times of trains or recorded flows go into the summary."""
     if replay == "transfers":
         return result.records
     kind: Literal["recorded", "trains"] = "recorded" if replay == "packets" else "trains"
     protocol = "udp" if replay == "packets" else "tcp"
-    judged = result.records if result.trains.width == 0 else train_records(result.records, result.trains)
+    scripted = result.trains.width > 0
+    timed = train_records(result.records, result.trains) if scripted else result.records
     if replay == "packets":
         whole = pl.when(pl.col("drops") + pl.col("lost") == 0)
-        judged = judged.with_columns(whole.then("response_time_s"), whole.then("finish_s"))
+        timed = timed.with_columns(whole.then("response_time_s"), whole.then("finish_s"))
     for row in result.summary["disciplines"]:
-        own = judged.filter(discipline=row["label"], protocol=protocol)
+        own = timed.filter(discipline=row["label"], protocol=protocol)
         row[kind] = time_row(own["response_time_s"])
-    return judged
+    return exchange_records(result.records, result.trains) if scripted else timed

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mayfly.metrics.users import transfers_of
+
 if TYPE_CHECKING:
     from mayfly.summary_types import MeanTimes, PageGroup
 
 
 def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
-    """Trains in the place of the scripted flows, so that :func:`mayfly.metrics.answer` speaks of them.
+    """Trains in the place of the scripted flows.
 
     Parameters
     ----------
@@ -53,9 +55,59 @@ def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
         (pl.col("end_s") - pl.col("start_s")).alias("response_time_s"),
         protocol=pl.lit("tcp"),
     )
+    return _with_others(own, records, scripted, named.height)
+
+
+def exchange_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
+    """Exchanges in the place of the scripted flows, so that :func:`mayfly.metrics.answer` speaks of them.
+
+    Parameters
+    ----------
+    records : polars.DataFrame, shape (n_flows, ...)
+        Flow records.
+    trains : polars.DataFrame, shape (n_trains, ...)
+        Their trains.
+
+    Returns
+    -------
+    polars.DataFrame, shape (n_exchanges + n_other_flows, ...)
+        Columns of :func:`train_records`; ``flow_id`` is the same for an exchange in every run. An exchange that never
+        began in one run and did in another is an unfinished one.
+
+    Examples
+    --------
+    >>> from mayfly.workload.scripts import Train, column
+    >>> run = {"discipline": "fifo", "replication": 0}
+    >>> records = pl.DataFrame({"flow_id": [7], "protocol": "tcp", "size_bytes": [500], "start_s": 0.9, "finish_s": 9.0,
+    ...     "response_time_s": 8.1, "direction": "down", "opened_by": "receiver", "packets_sent": 2, "drops": 0, **run})
+    >>> records = records.with_columns(column([[Train(True, 100), Train(False, 400, wait_ns=7_000_000_000)]]))
+    >>> trains = pl.DataFrame({"flow_id": [7, 7], "train": [0, 1], "part": pl.Series([None, None], dtype=pl.Int64),
+    ...     "size_bytes": [100, 400], "start_s": [1.0, 8.0], "end_s": [1.5, 8.75], **run})
+    >>> round(exchange_records(records, trains)["response_time_s"].item(), 6)
+    0.85
+    """
+    scripted = trains.select("flow_id").unique()
+    every = transfers_of(records.join(scripted, on="flow_id"), trains, every=True)
+    named = every.filter(pl.col("start_s").is_not_null()).select("flow_id", "train").unique().sort("flow_id", "train")
+    own = every.join(named.with_row_index("place"), on=["flow_id", "train"])
+    own = own.sort("discipline", "replication", "place").select(
+        "discipline",
+        "replication",
+        pl.col("place").cast(pl.Int64).alias("flow_id"),
+        "size_bytes",
+        "start_s",
+        (pl.col("start_s") + pl.col("response_time_s")).alias("finish_s"),
+        "response_time_s",
+        "protocol",
+    )
+    return _with_others(own, records, scripted, named.height)
+
+
+def _with_others(own: pl.DataFrame, records: pl.DataFrame, scripted: pl.DataFrame, count: int) -> pl.DataFrame:
+    """Rows in the place of scripted flows, `count` in a run, and the records of all others."""
     others = records.join(scripted, on="flow_id", how="anti")
-    kept = [name for name in (*own.columns, "packets_sent", "drops") if name in others.columns]
-    return pl.concat([own, others.select(pl.col(kept)).with_columns(pl.col("flow_id") + named.height)], how="diagonal")
+    held = [name for name in (*own.columns, "packets_sent", "drops") if name in others.columns]
+    return pl.concat([own, others.select(pl.col(held)).with_columns(pl.col("flow_id") + count)], how="diagonal")
 
 
 def time_row(times_s: pl.Series) -> MeanTimes:

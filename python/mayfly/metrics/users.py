@@ -8,13 +8,17 @@ definition 1), and a transfer that did not finish counts as an infinite time.
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.arrays import Floats
 from mayfly.metrics.curves import ENDLESS_BYTES
 
 SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 """Short transfers have at most the first, long ones more than the second."""
+
+_RUN = ("discipline", "replication")
 
 LARGEST_SHARE = 0.01
 """Without long ones: the largest transfers, so many of all."""
@@ -57,28 +61,13 @@ def listed_sizes(flows: pl.DataFrame) -> pl.Series:
     Examples
     --------
     >>> from mayfly.workload.scripts import Train, column
-    >>> flows = pl.DataFrame({"protocol": ["tcp", "tcp", "udp"], "size_bytes": [500, 2400, 70]})
+    >>> flows = pl.DataFrame({"protocol": ["tcp", "tcp", "udp"], "size_bytes": [500, 2400, 70], "start_s": 0.0,
+    ...     "flow_id": [0, 1, 2], "direction": "down", "opened_by": "receiver"})
     >>> listed_sizes(flows.with_columns(column([None, [Train(True, 400), Train(False, 2000)], None]))).to_list()
     [500, 2000]
     """
-    tcp = flows.filter(pl.col("protocol") == "tcp")
-    trains = pl.Series([], dtype=pl.Int64)
-    if "script" in tcp.columns:
-        trains = _exchanges(tcp.select(pl.col("script").drop_nulls()))
-        tcp = tcp.filter(pl.col("script").is_null())
-    sizes = pl.concat([tcp["size_bytes"].cast(pl.Int64).rename(""), trains.rename("")])
+    sizes = transfers_of(flows, every=True)["size_bytes"]
     return sizes.filter(sizes < ENDLESS_BYTES)
-
-
-def _exchanges(scripts: pl.DataFrame) -> pl.Series:
-    """Sizes of exchanges: a train of the end that speaks first, with that of the other end that follows."""
-    trains = scripts.with_row_index("flow").explode("script").unnest("script")
-    asks = pl.col("up") == pl.col("up").first().over("flow")
-    answers = (~asks & asks.shift(1).over("flow")).fill_null(False)
-    size = pl.col("size_bytes").cast(pl.Int64)
-    answer = pl.when(answers.shift(-1).over("flow").fill_null(False)).then(size.shift(-1).over("flow"))
-    found = trains.select(size=pl.max_horizontal(size, answer), is_answer=answers)
-    return found.filter(~pl.col("is_answer"))["size"]
 
 
 def least_long_bytes(flows: pl.DataFrame) -> int | None:
@@ -86,7 +75,8 @@ def least_long_bytes(flows: pl.DataFrame) -> int | None:
 
     Examples
     --------
-    >>> least_long_bytes(pl.DataFrame({"protocol": ["tcp"] * 300, "size_bytes": range(1, 301)}))
+    >>> least_long_bytes(pl.DataFrame({"protocol": "tcp", "size_bytes": range(1, 301), "start_s": 0.0,
+    ...     "flow_id": range(300), "direction": "down", "opened_by": "receiver"}))
     298
     """
     sizes = listed_sizes(flows).sort(descending=True)
@@ -121,33 +111,70 @@ def percentile(ordered: Floats, share: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def transfers_of(records: pl.DataFrame, trains: pl.DataFrame | None = None) -> pl.DataFrame:
-    """The transfers whose times users feel.
+def transfers_of(flows: pl.DataFrame, trains: pl.DataFrame | None = None, *, every: bool = False) -> pl.DataFrame:
+    """The transfers whose times users feel, by the rule of docs/users.md (crate ``metrics``, ``transfers.rs``).
 
     Parameters
     ----------
-    records : polars.DataFrame, shape (n_flows, ...)
-        Flow records of one discipline.
+    flows : polars.DataFrame, shape (n_flows, ...)
+        Flow records of any disciplines and replications, those that started; a flow list with `every`.
     trains : polars.DataFrame, optional
-        Trains of scripted flows: they are the transfers then, as a connection mostly waits for its user.
+        Trains of their scripts.
+    every : bool, optional
+        Whether exchanges count that never began, as those do of a list that has not run. Else, as in ``users`` of a
+        summary, a connection whose script never began is one transfer.
 
     Returns
     -------
-    polars.DataFrame, shape (n_transfers, 6)
-        ``replication``, ``flow_id``, ``direction``, ``size_bytes``, ``start_s``, ``response_time_s`` (null when
-        unfinished).
+    polars.DataFrame, shape (n_transfers, ...)
+        ``discipline`` and ``replication`` where the records have them, ``flow_id``, ``protocol`` (tcp), ``train``
+        (place of the first train of an exchange, null of a flow without script), ``direction``, ``size_bytes``,
+        ``start_s`` (null when it never began), ``response_time_s`` (null when unfinished).
+
+    Examples
+    --------
+    >>> from mayfly.workload.scripts import Train, column
+    >>> flows = pl.DataFrame({"protocol": ["tcp"], "size_bytes": [2400], "start_s": [1.0], "response_time_s": [3.0],
+    ...     "flow_id": [7], "direction": ["down"], "opened_by": ["receiver"]})
+    >>> flows = flows.with_columns(column([[Train(True, 400), Train(False, 2000, wait_ns=500_000_000)]]))
+    >>> trains = pl.DataFrame({"flow_id": [7, 7], "train": [0, 1], "part": [None, None], "start_s": [1.1, 1.7],
+    ...     "end_s": [1.2, 2.0]})
+    >>> transfers_of(flows, trains).select("train", "size_bytes", "response_time_s").row(0)
+    (0, 2000, 0.5)
     """
-    names = ("replication", "flow_id", "direction", "size_bytes", "start_s", "response_time_s")
-    if "replication" not in records.columns:
-        records = records.with_columns(replication=pl.lit(0, pl.Int32))
-    plain = records.select("protocol", *names).filter(
-        (pl.col("protocol") == "tcp") & (pl.col("size_bytes") < ENDLESS_BYTES)
-    )
-    if trains is not None and trains.height:
-        whole = trains.filter(pl.col("part").is_null())
-        run = ["replication", "flow_id"]
-        whole = whole.with_columns(pl.col(name).cast(plain.schema[name]) for name in run)
-        plain = plain.join(whole.select(run).unique(), on=run, how="anti")
-        own = whole.with_columns(response_time_s=pl.col("end_s") - pl.col("start_s"))
-        plain = pl.concat([plain.select(names), own.select(names)], how="vertical_relaxed")
-    return plain.select(*names)
+    run = [name for name in _RUN if name in flows.columns]
+    flags = (
+        (flows["direction"] == "up").to_numpy() * 1
+        + (flows["opened_by"] == "receiver").to_numpy() * 2
+        + (flows["protocol"] == "udp").to_numpy() * 4
+    ).astype(np.uint8)
+    # Nothing of a list has come in.
+    ran = "response_time_s" in flows.columns
+    listed = {
+        "flags": flags,
+        "size_bytes": _floats(flows["size_bytes"]),
+        "start_s": _floats(flows["start_s"]),
+        "response_s": _floats(flows["response_time_s"]) if ran else np.full(flows.height, math.nan),
+        "scripts": flows.select("script") if "script" in flows.columns else None,
+    }
+    found = pl.DataFrame(_native.listed_transfers(listed, _whole_trains(flows, trains), every))
+    rows = found["flow"]
+    own = [flows[name].gather(rows) for name in (*run, "flow_id", "protocol")]
+    way = pl.when("up").then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction")
+    return found.select(*own, "train", way, "size_bytes", "start_s", pl.col("response_s").alias("response_time_s"))
+
+
+def _whole_trains(flows: pl.DataFrame, trains: pl.DataFrame | None) -> dict[str, Floats]:
+    """The trains that began, by the rows of their flows."""
+    names = ("flow_id", "train", "start_s", "end_s")
+    if trains is None or not trains.height:
+        return {name: np.empty(0) for name in names}
+    keys = [*(name for name in _RUN if name in flows.columns and name in trains.columns), "flow_id"]
+    rows = flows.select(keys).with_row_index("row")
+    whole = trains.filter(pl.col("part").is_null())
+    whole = whole.with_columns(pl.col(name).cast(rows.schema[name]) for name in keys).join(rows, on=keys)
+    return {name: _floats(whole["row" if name == "flow_id" else name]) for name in names}
+
+
+def _floats(values: pl.Series) -> Floats:
+    return values.cast(pl.Float64).fill_null(math.nan).to_numpy()

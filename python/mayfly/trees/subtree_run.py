@@ -128,7 +128,6 @@ def simulated(
     records = columns.records_frame(flows, pl.DataFrame(found["flows"]), tcp.mss, {})
     trains = pl.DataFrame(found["trains"])
     trains = scripts.trains_frame(trains, flows) if "script" in flows.columns else pl.DataFrame()
-    trains = trains.with_columns(replication=pl.lit(0, pl.Int32)) if trains.height else trains
     rows = (
         pl.DataFrame({CIRCUIT: [circuit.name for circuit in part.circuits]})
         .join(_flows(records), on=CIRCUIT, how="left")
@@ -175,7 +174,7 @@ def _flows(records: pl.DataFrame) -> pl.DataFrame:
 
 def _short(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
     """The 95th percentile of short transfers, by :func:`mayfly.metrics.users.percentile`."""
-    transfers = transfers_of(records.filter(pl.col("flow_id") >= 0), trains)
+    transfers = transfers_of(columns.begun(records.filter(pl.col("flow_id") >= 0)), trains)
     circuits = records.select("flow_id", CIRCUIT)
     short = transfers.filter(pl.col("size_bytes") <= SHORT_BYTES).join(circuits, on="flow_id", how="left")
     times = pl.col("response_time_s").cast(pl.Float64).fill_null(float("inf"))
