@@ -28,16 +28,8 @@ def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(replay):
     inside = ["10.10.0.0/24"]
     engine = engine_named("both")
     buffer = 600 if replay == "users" else 300
-    result = whatif(
-        CAPTURE,
-        "10mbit",
-        buffer,
-        internal=inside,
-        replay=replay,
-        disciplines="fifo",
-        engine=engine,
-        overrides={"tcp.preset": PRESET},
-    )
+    given = {"internal": inside, "replay": replay, "disciplines": "fifo", "overrides": {"tcp.preset": PRESET}}
+    result = whatif(CAPTURE, "10mbit", buffer, engine=engine, **given)
     here, kernel = result.summary["disciplines"]
     assert (here["label"], kernel["label"]) == ("fifo", "fifo (linux)")
     assert result.summary["resampling"]["hours"] == 0 and "engine" in result.summary["resampling"]["why_none"]
