@@ -83,10 +83,11 @@ def test_an_idle_link_is_not_guessed(tmp_path):
     file = simulated(tmp_path / "a.pcap", 10_000_000, 125_000, load=0.05, seconds=20)
     guess = guess_link(file)
     assert guess.busier.rate_bps is None
-    with pytest.raises(MayflyError, match=r"^no plateau to guess the link from .*; give --rate and --buffer$"):
+    with pytest.raises(MayflyError, match=r"^no plateau to guess the link from .*; give rate and buffer$"):
         guess.required(rate=True, buffer=True)
     ended = mayfly_here("whatif", file, "--out", tmp_path / "out")
     assert ended.status == 2 and "no plateau" in ended.err and len(ended.err.splitlines()) == 1
+    assert ended.err.rstrip().endswith("; give --rate and --buffer")
 
 
 def test_a_sender_of_datagrams_at_a_constant_rate_is_perhaps_a_full_link(tmp_path):
