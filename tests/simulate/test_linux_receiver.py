@@ -77,18 +77,16 @@ def test_offload_leaves_one_acknowledgement_for_what_arrives_within_its_time(win
 
 def test_a_window_of_one_s_own_is_told_as_it_is_and_a_tuned_one_grows(tmp_path):
     network = {"rate": 10_000_000, "delay": "20ms"}
-    # What the guest of either release told first: 64,128, and 66,984 in units of 1,024. The path holds 50 kB and its queue
-    # 1.4 MB, so the window grows with what comes: in Linux 7.3.4 up to 346,112 (later/180 of the segment oracle).
-    for preset, first, least, most in (
-        ("linux-6.1", 64_128, 400_000, 3_145_728),
-        ("linux-7.3", 67_584, 346_112, 346_112),
-    ):
+    # What the guest of either release told first: 64,128, and 66,984 in units of 1,024. The path holds 50 kB and its
+    # queue 1.4 MB, so the window grows with what comes: in Linux 7.3.4 up to 346,112 (later/180 of the segment oracle).
+    releases = (("linux-6.1", 64_128, 400_000, 3_145_728), ("linux-7.3", 67_584, 346_112, 346_112))
+    for preset, first, least, most in releases:
         tuned = acknowledgements(tmp_path / f"{preset}.pcap", 400, network, {"preset": preset})
         assert tuned[0] == first
         assert least <= max(tuned) <= most
         assert all(later >= before for before, later in pairwise(tuned))
-    # Half of the memory, without a segment and the memory of the one that was read; in 7.3 the share that payload has of the
-    # memory of a segment, 1448 of 2304 in parts of 256.
+    # Half of the memory, without a segment and the memory of the one that was read; in 7.3 the share that payload has
+    # of the memory of a segment, 1448 of 2304 in parts of 256.
     for preset, most in (("linux-6.1", 131_072), ("linux-7.3", 262_144 * (1448 * 256 // 2304) // 256)):
         fixed = acknowledgements(tmp_path / f"fixed-{preset}.pcap", 400, network, FIXED | {"preset": preset})
         assert 0.9 * most < max(fixed) <= most
