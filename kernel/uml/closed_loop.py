@@ -126,7 +126,7 @@ def run(settings: dict) -> dict:
 
 
 def queues(settings: dict) -> dict:
-    """What tc tells of the disciplines; with an advice also of the queues of the link, ``modem``."""
+    """Statistics of the disciplines, as tc has them; with an advice also of the queues of the link, ``modem``."""
     if "advice" not in settings:
         return {"down": counters("provider", "to_gateway"), "up": counters("gateway", "to_provider")}
     modem = {"down": counters("wire", "to_gateway", "root"), "up": counters("wire", "to_provider", "root")}

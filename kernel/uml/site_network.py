@@ -51,7 +51,7 @@ def set_up(settings: dict) -> None:
     ----------
     settings : dict
         ``clients`` (how many), ``servers`` (round-trip times, s), ``down`` and ``up``: a way each (:mod:`interfaces`);
-        ``overhead_bytes`` of a packet on the link beside its Ethernet frame; ``mtu``; ``advice``, lines for a shell
+        ``overhead_bytes`` of a packet on the link beyond its Ethernet frame; ``mtu``; ``advice``, lines for a shell
         of a gateway whose device of the link is `DEVICE`, where there are some: the ways have no ``leaf`` then, but
         ``limit``, of the queue in packets.
     """

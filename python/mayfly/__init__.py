@@ -30,7 +30,7 @@ whatif(capture, rate, buffer)
     Replays the transfers of a capture over a bottleneck link.
 
 Results have a table and a plot in a notebook, and ``summary``, ``records`` and ``write(folder)`` everywhere.
-``help(mayfly.compare)`` tells more of one of them. ``diff``, ``estimate``, ``profile`` and ``sweep`` are packages, too,
+``help(mayfly.compare)`` says more of one of them. ``diff``, ``estimate``, ``profile`` and ``sweep`` are packages, too,
 whose parts are imported by name, such as ``mayfly.profile.link``.
 
 >>> import mayfly

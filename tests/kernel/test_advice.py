@@ -32,9 +32,9 @@ class Proof:
     commands: dict
     ran: Ran
     at_the_link: list[Figure]
-    """Beside the prediction of the discipline at the link itself."""
+    """Next to the prediction of the discipline at the link itself."""
     as_loaded: list[Figure]
-    """Beside the prediction of the discipline where the command puts it."""
+    """Next to the prediction of the discipline where the command puts it."""
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +68,13 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
         was, asked = measured(discipline, ran.steps, ran.drops), asked_of(ran.steps)
         where = shaped(replay(workload, before).scenario, {"down": commands["down_bps"], "up": commands["up_bps"]})
 
-        def beside(overrides, was=was, asked=asked, discipline=discipline):
+        def held_to(overrides, was=was, asked=asked, discipline=discipline):
             runs = predicted(
                 workload, before, [discipline], seeds=SEEDS, overrides={"tcp.preset": PRESET} | (overrides or {})
             )
             return figures(was, [run[discipline] for run in runs], asked)
 
-        found[discipline] = Proof(commands, ran, beside(None), beside(where))
+        found[discipline] = Proof(commands, ran, held_to(None), held_to(where))
     yield found
 
 

@@ -17,8 +17,8 @@ pub enum Offering {
     Begun,
 }
 
-/// Bytes of data packets with their headers that the flows of `ran` bring down and up, as `mayfly.workload.mix.offered`
-/// of the Python package counts them: without probes, flows of TCP that never end and applications. Acknowledgements, SYN
+/// Bytes of data packets with their headers that the flows of `ran` bring down and up, as `offered` of the crate
+/// `workload` counts them: without probes, flows of TCP that never end and applications. Acknowledgements, SYN
 /// and FIN come on top.
 pub fn offered_bytes(ran: &Ran<'_>, offering: Offering) -> [u64; 2] {
     let (mss, header) = (u64::from(ran.run.tcp.mss), u64::from(ran.run.tcp.headers()));

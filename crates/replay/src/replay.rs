@@ -167,7 +167,7 @@ impl Replay {
         self.left_out_share
     }
 
-    /// What the capture shows of its link beside the traffic.
+    /// What the capture shows of its link next to the traffic.
     pub fn framing(&self) -> Framing {
         self.framing
     }

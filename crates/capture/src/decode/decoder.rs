@@ -65,7 +65,7 @@ pub struct Decoder {
     longest_frame: u64,
     /// Protocol and length of the latest IP packet that was [`Skip::Other`].
     other: (u8, u64),
-    /// Packets by the bytes that tags and labels of their frames take.
+    /// Packets by the bytes that the VLAN tags of their frames take.
     framed: BTreeMap<usize, u64>,
 }
 

@@ -32,7 +32,7 @@ impl<R: Read> Input<R> {
             let decoder = MultiGzDecoder::new(plain);
             return Ok(Input::Gzip(Box::new(BufReader::with_capacity(CHUNK_BYTES, decoder))));
         }
-        // Frames to be skipped are of Zstandard and LZ4 alike: what follows them tells which of the two it is.
+        // Frames to be skipped are of Zstandard and LZ4 alike: what follows them shows which of the two it is.
         let skipped = is_skippable(start);
         match skip_frames(&mut plain) {
             // One that is cut off is all there is.

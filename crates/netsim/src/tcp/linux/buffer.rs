@@ -2,8 +2,8 @@
 //!
 //! Principle: half of the buffer is window, the other half is for what the kernel's structures take next to the
 //! payload. Since Linux 6.6 it is the share that payload has of the memory of the first full segment. Of that window a
-//! threshold is told which grows by two segments with each one that arrives, so that a sender is met with room before
-//! it needs it; a window that was told is never taken back. Where the buffer is tuned it follows what the application
+//! threshold is advertised, which grows by two segments with each one that arrives, so that a sender has room before it
+//! needs it; a window that was advertised is never taken back. Where the buffer is tuned it follows what the application
 //! has read in a round-trip time (dynamic right-sizing: Fisk and Feng 2001), up to a maximum.
 //!
 //! The application reads what is in order at once, so that only data above a gap takes memory for longer than an instant.
