@@ -24,6 +24,8 @@ SNAP_BYTES = 128
 SETTLE_S = 1.0
 """For servers to listen."""
 
+SUMMARY = "/run/out/summary.json"
+
 
 class Run:
     """What all users share: the clock, what they did, what is still running."""
@@ -75,14 +77,15 @@ def run(settings: dict) -> dict:
     settings : dict
         As :func:`site_network.set_up` takes them, and ``duration_s``; ``sysctl`` of the hosts; ``actors``, each with
         ``name``, ``client`` and ``steps``: ``program``, ``server``, ``think_s`` before it, ``at_s``, before which it
-        does not start, and what the program takes.
+        does not start, and what the program takes; ``check``, the host that `mayfly check` of the gateway asks for
+        pings, with the prediction in `SUMMARY`.
 
     Returns
     -------
     dict
         ``kernel``; ``steps``, what was begun, with ``end_s`` where it ended; ``down`` and ``up``, what tc tells of
-        the disciplines; ``clock_s``, what is added to times of the run to have those of the capture. The capture is
-        `CAPTURE`.
+        the disciplines; ``clock_s``, what is added to times of the run to have those of the capture; ``check``, the
+        document of `mayfly check`. The capture is `CAPTURE`.
     """
     site_network.set_up(settings)
     programs.HOME.mkdir()
@@ -106,6 +109,12 @@ def run(settings: dict) -> dict:
     died = [process for process in shared.processes if process.poll() is not None]
     if died or tap.poll() is not None:
         raise RuntimeError(f"{(died[0].args if died else tap.args)} ended at once")
+    checked = None
+    if "check" in settings:
+        length = f"{settings['duration_s']:g}s"
+        command = ["check", site_network.UPLINK, "--ping", settings["check"], "--prediction", SUMMARY, "--for", length]
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        checked = subprocess.Popen([sys.executable, "-m", "mayfly", *command, "--json"], **pipes)
     shared.zero_s = time.monotonic()
     clock_s = time.time() - time.monotonic() + shared.zero_s
     for row in settings["actors"]:
@@ -119,6 +128,11 @@ def run(settings: dict) -> dict:
         "clock_s": clock_s,
         **queues(settings),
     }
+    if checked is not None:
+        document, complaint = checked.communicate()
+        if checked.returncode:
+            raise RuntimeError(f"mayfly check: {complaint}")
+        told["check"] = json.loads(document)
     tap.send_signal(signal.SIGINT)
     told["tcpdump"] = tap.communicate()[1]
     programs.stop(shared.processes)

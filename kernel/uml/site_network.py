@@ -24,7 +24,10 @@ LAN_BPS = 1_000_000_000
 DEVICE = "eth0"
 """Interface of an advice."""
 
-ENDS = (("provider", "to_gateway", "down"), ("gateway", "to_provider", "up"))
+UPLINK = "to_provider"
+"""The gateway's device of the link."""
+
+ENDS = (("provider", "to_gateway", "down"), ("gateway", UPLINK, "up"))
 """Router, its device of the link, the way in the settings."""
 
 
@@ -111,6 +114,6 @@ def put_advice(settings: dict, overhead: int) -> None:
         # Modules are loaded before; the kernel of the guest has the others built in.
         if text.startswith("modprobe "):
             continue
-        done = subprocess.run(["bash", "-c", text.replace(DEVICE, "to_provider")], capture_output=True, text=True)
+        done = subprocess.run(["bash", "-c", text.replace(DEVICE, UPLINK)], capture_output=True, text=True)
         if done.returncode and not text.endswith("2>/dev/null"):
             raise RuntimeError(f"{text}: {done.stderr.strip()}")

@@ -53,18 +53,19 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
     workload, before = site
     link, folder, found = workload.link, tmp_path_factory.mktemp("advised"), {}
     for discipline in DISCIPLINES:
-        answer = mayfly.whatif(
+        summary = mayfly.whatif(
             before.capture,
             f"{link.down_bps}/{link.up_bps}",
             f"{link.down_packets}/{link.up_packets}",
             internal=[SITE],
             disciplines=["fifo", discipline],
             overrides={"replications": 1, "tcp.preset": PRESET},
-        ).summary["recommendation"]
+        ).summary
+        answer = summary["recommendation"]
         assert answer is not None and answer["discipline"] == discipline, discipline
         commands = answer["commands"]
         lines = [*commands["down"], *commands["up"]]
-        ran = real.run(workload, discipline, 1, folder / discipline, advice=lines)
+        ran = real.run(workload, discipline, 1, folder / discipline, advice=lines, checked=summary)
         was, asked = measured(discipline, ran.steps, ran.drops), asked_of(ran.steps)
         where = shaped(replay(workload, before).scenario, {"down": commands["down_bps"], "up": commands["up_bps"]})
 
@@ -126,3 +127,17 @@ def test_the_ping_is_below_that_of_the_link_alone(site, proofs, discipline):
     was = measured(discipline, proofs[discipline].ran.steps, proofs[discipline].ran.drops)
     waits = [float(sorted(one.pings_s)[int(0.95 * one.pings_s.size)]) for one in (fifo, was)]
     assert waits[1] < 0.8 * waits[0], waits
+
+
+@pytest.mark.parametrize("discipline", DISCIPLINES)
+def test_mayfly_check_finds_what_programs_had(proofs, discipline):
+    """It sees the discipline, the load and the pings by itself, and says what the answer promised."""
+    proof = proofs[discipline]
+    found, measured_now = proof.ran.check, proof.ran.check["measured"]
+    assert measured_now["loaded"] and discipline in measured_now["qdiscs"]
+    assert measured_now["pings_lost"] <= 0.1 * measured_now["pings"]
+    for way in ("down", "up"):
+        # Frames of the interface have 14 bytes more than packets of the link; a second may begin within a burst.
+        assert measured_now["busiest_bps"][way] <= 1.1 * proof.commands[f"{way}_bps"], way
+    assert 0.05 < measured_now["busy_share"] < 1
+    assert found["verdict"] in ("as_predicted", "better"), found["sentences"]

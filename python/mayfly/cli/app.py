@@ -17,6 +17,7 @@ from mayfly.cli.process import limit
 COMMANDS: Table = {
     "compare": ("mayfly.cli.compare", "Run one workload under several disciplines."),
     "whatif": ("mayfly.cli.whatif", "Replay a capture's flows over a bottleneck, per discipline."),
+    "check": ("mayfly.cli.check", "Hold a loaded link to what was predicted of it."),
     "explore": ("mayfly.cli.explore", "Play with a congested link in the browser."),
     "tree": ("mayfly.cli.tree", "Shapers in a tree: what each circuit would get."),
     "diff": ("mayfly.cli.diff", "Compare two runs or captures: what changed beyond chance."),

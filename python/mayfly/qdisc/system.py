@@ -31,6 +31,7 @@ PACKAGES = {
     "modprobe": "kmod",
     "depmod": "kmod",
     "bpftool": "bpftool",
+    "ping": "iputils-ping",
 }
 """Debian packages of programs."""
 

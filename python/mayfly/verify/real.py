@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -38,6 +38,7 @@ NEEDS = {
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 """Of the guest."""
 
+FIRST_SERVER = "10.1.0.2"
 HOSTS = {"net.ipv4.tcp_congestion_control": "cubic"}
 
 
@@ -63,6 +64,8 @@ class Ran:
         Of the link.
     modem : dict of int
         With an advice: packets that the queues of the link itself dropped, ``down`` and ``up``.
+    check : dict
+        The document of `mayfly check` at the gateway, where it was asked for.
     """
 
     discipline: str
@@ -73,9 +76,17 @@ class Ran:
     clock_s: float
     capture: Path
     modem: dict[str, int] = field(default_factory=dict)
+    check: dict[str, Any] = field(default_factory=dict)
 
 
-def run(workload: Workload, discipline: str, seed: int, folder: Path, advice: Sequence[str] | None = None) -> Ran:
+def run(
+    workload: Workload,
+    discipline: str,
+    seed: int,
+    folder: Path,
+    advice: Sequence[str] | None = None,
+    checked: Mapping[str, Any] | None = None,
+) -> Ran:
     """Runs a workload, once.
 
     Parameters
@@ -91,6 +102,9 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path, advice: Se
     advice : sequence of str, optional
         Lines for a shell of the gateway, whose interface `eth0` is faster than the link, that put the discipline there.
         The queues of the link are first in, first out then. Without it the discipline is that of the link.
+    checked : mapping, optional
+        Summary of a what-if, which `mayfly check` holds the gateway's device to all the while, with pings to the first
+        server.
 
     Returns
     -------
@@ -117,12 +131,15 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path, advice: Se
             "down": _way(discipline, workload.link.down_bps, workload.link.down_packets),
             "up": _way(discipline, workload.link.up_bps, workload.link.up_packets),
             **({} if advice is None else {"advice": list(advice)}),
+            **({} if checked is None else {"check": FIRST_SERVER}),
             "overhead_bytes": -ETHERNET_BYTES,
             "mtu": MTU,
             "duration_s": workload.duration_s,
             "sysctl": HOSTS,
             "actors": actors,
         }
+        if checked is not None:
+            (folder / "summary.json").write_text(json.dumps(checked))
         told = guest.run(settings, leaf_of(chosen).module, PROGRAM, folder=folder)
         for name in ("settings.json", "result.json"):
             (folder / name).unlink(missing_ok=True)
@@ -140,6 +157,7 @@ def run(workload: Workload, discipline: str, seed: int, folder: Path, advice: Se
         told["clock_s"],
         folder / "tap.pcap",
         {way: row["drops"] for way, row in told.get("modem", {}).items()},
+        told.get("check", {}),
     )
 
 
