@@ -114,7 +114,8 @@ def run(settings: dict) -> dict:
         length = f"{settings['duration_s']:g}s"
         command = ["check", site_network.UPLINK, "--ping", settings["check"], "--prediction", SUMMARY, "--for", length]
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        checked = subprocess.Popen([sys.executable, "-m", "mayfly", *command, "--json"], **pipes)
+        environment = os.environ | {"TMPDIR": str(programs.HOME)}
+        checked = subprocess.Popen([sys.executable, "-m", "mayfly", *command, "--json"], env=environment, **pipes)
     shared.zero_s = time.monotonic()
     clock_s = time.time() - time.monotonic() + shared.zero_s
     for row in settings["actors"]:

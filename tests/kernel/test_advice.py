@@ -11,6 +11,8 @@ from guest_hosts import PRESET
 import mayfly
 from mayfly.comparison.as_loaded import shaped
 from mayfly.comparison.prediction_error import expected_errors
+from mayfly.discipline_registry import parse
+from mayfly.discipline_registry.commands import Way, switch_on
 from mayfly.verify import real
 from mayfly.verify.figures import Figure, figures
 from mayfly.verify.outcome import asked_of, measured
@@ -35,6 +37,10 @@ class Proof:
     """Next to the prediction of the discipline at the link itself."""
     as_loaded: list[Figure]
     """Next to the prediction of the discipline where the command puts it."""
+    alone: Ran
+    """With the line of tc that has no shaper, at interfaces that are as slow as the link."""
+    without_shaper: list[Figure]
+    """The same, next to the prediction of the discipline at the link itself."""
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +75,35 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
         was, asked = measured(discipline, ran.steps, ran.drops), asked_of(ran.steps)
         where = shaped(replay(workload, before).scenario, {"down": commands["down_bps"], "up": commands["up_bps"]})
 
-        def held_to(overrides, was=was, asked=asked, discipline=discipline):
-            runs = predicted(
-                workload, before, [discipline], seeds=SEEDS, overrides={"tcp.preset": PRESET} | (overrides or {})
-            )
-            return figures(was, [run[discipline] for run in runs], asked)
+        words = {way: line.rpartition(" root ")[2] for way, line in lines_alone(discipline, link).items()}
+        assert words["up"] == commands["line"].rpartition(" root ")[2]
+        alone = real.run(workload, discipline, 1, folder / f"{discipline}-alone", words=words)
 
-        found[discipline] = Proof(commands, ran, held_to(None), held_to(where))
+        def runs_of(overrides, discipline=discipline):
+            preset = {"tcp.preset": PRESET}
+            runs = predicted(workload, before, [discipline], seeds=SEEDS, overrides=preset | overrides)
+            return [run[discipline] for run in runs]
+
+        at_the_link = runs_of({})
+        found[discipline] = Proof(
+            commands,
+            ran,
+            figures(was, at_the_link, asked),
+            figures(was, runs_of(where), asked),
+            alone,
+            figures(measured(discipline, alone.steps, alone.drops), at_the_link, asked_of(alone.steps)),
+        )
     yield found
+
+
+def lines_alone(discipline: str, link) -> dict[str, str]:
+    """The line without a shaper for the interface of each end: what one sends, the other gets."""
+    ways = {
+        "down": Way(link.down_bps, link.down_packets, "packets"),
+        "up": Way(link.up_bps, link.up_packets, "packets"),
+    }
+    turned = {"down": ways["up"], "up": ways["down"]}
+    return {"up": switch_on(parse(discipline), ways).line, "down": switch_on(parse(discipline), turned).line}
 
 
 def of(rows: list[Figure], name: str) -> Figure:
@@ -125,8 +152,32 @@ def test_the_ping_is_below_that_of_the_link_alone(site, proofs, discipline):
     _, before = site
     fifo = measured("fifo", before.steps, before.drops)
     was = measured(discipline, proofs[discipline].ran.steps, proofs[discipline].ran.drops)
-    waits = [float(sorted(one.pings_s)[int(0.95 * one.pings_s.size)]) for one in (fifo, was)]
+    waits = [of_ping(one) for one in (fifo, was)]
     assert waits[1] < 0.8 * waits[0], waits
+
+
+def test_without_a_faster_interface_the_line_alone_gives_what_the_rows_say(site, proofs):
+    """Nothing shapes where the interface is the bottleneck: users have what the discipline gives at the link."""
+    errors = expected_errors()
+    rows = [(name, row) for name, proof in proofs.items() for row in proof.without_shaper]
+    far = [
+        (name, row.name, row.real, row.predicted)
+        for name, row in rows
+        if row.state == "out" and abs(row.error) > errors[row.kind]["p90"]
+    ]
+    assert len(rows) >= 40
+    assert len(far) <= 0.1 * len(rows), far
+    _, before = site
+    fifo = of_ping(measured("fifo", before.steps, before.drops))
+    for name, proof in proofs.items():
+        assert [step["failed"] for step in proof.alone.steps if "failed" in step] == [], name
+        was = of_ping(measured(name, proof.alone.steps, proof.alone.drops))
+        # No burst waits at a provider first.
+        assert was < 0.6 * fifo, (name, was, fifo)
+
+
+def of_ping(found) -> float:
+    return float(sorted(found.pings_s)[int(0.95 * found.pings_s.size)])
 
 
 @pytest.mark.parametrize("discipline", DISCIPLINES)

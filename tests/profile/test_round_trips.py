@@ -59,7 +59,7 @@ def test_the_office_has_them_in_document_table_and_page(tmp_path):
     assert of["data_ack"]["all"]["q50"] > of["handshake"]["all"]["min"]
     files = found.write(tmp_path / "out")
     assert "Round-trip times, medians" in str([table.title for table in found.details() if hasattr(table, "title")])
-    assert "<h2>Round-trip times</h2>" in Path(files["report"]).read_text(encoding="utf-8")
+    assert "<h2>Round-trip times by class</h2>" in Path(files["report"]).read_text(encoding="utf-8")
 
 
 def test_data_of_one_way_times_its_end_and_the_handshake_has_the_rest():

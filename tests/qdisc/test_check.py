@@ -66,7 +66,7 @@ def test_the_verdict_is_that_of_the_expected_error(found, verdict):
     assert found.verdict() == verdict
     document = found.document()
     assert document["verdict"] == verdict and json.loads(json.dumps(document, allow_nan=False)) == document
-    assert len(found.table().rows) == 8
+    assert len(found.table().rows) == 8 and repr(found).startswith("<Check: device 'eth9'")
 
 
 def test_a_second_is_busy_from_four_fifths_in_either_direction():

@@ -138,6 +138,13 @@ def test_each_missing_thing_is_one_line_with_how_to_get_it(machine, monkeypatch,
     assert "tc is missing; on Debian: apt-get install iproute2" in refused_here("qdisc", "show")
 
 
+def test_an_interface_that_is_not_there_is_named_before_a_missing_module(machine):
+    """It was the module, which building and installing does not help."""
+    machine.answer("modprobe --dry-run sch_efd", status=1, err="FATAL: Module sch_efd not found")
+    machine.interfaces = {"lo": 1}
+    assert refused_here("qdisc", "load", "eth0") == "eth0: there is no such interface"
+
+
 def test_a_kernel_without_bpf_qdiscs_says_which_has_them(tmp_path):
     types = tmp_path / "vmlinux"
     types.write_bytes(b"bpf_struct_ops_tcp_congestion_ops")

@@ -46,7 +46,11 @@ impl CaptureError {
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CaptureError::Io(error) => write!(f, "{error}"),
+            CaptureError::Io(error) => {
+                // The number of the system's error says nothing to users.
+                let text = error.to_string();
+                write!(f, "{}", text.split(" (os error ").next().unwrap_or(&text))
+            },
             CaptureError::Empty => write!(f, "empty file, not a capture"),
             CaptureError::NotCapture { found } => {
                 write!(f, "not a capture: found {found}, expected pcap or pcapng, plain or in gzip, Zstandard or LZ4")

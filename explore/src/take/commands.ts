@@ -164,7 +164,7 @@ function ofCapture(state: State, info: Info, shown: Shown, labels: string[], cat
     buffer: /^\d+$/.test(buffer) ? buffer : pythonText(buffer),
     disciplines: pythonText(labels.join(",")),
   });
-  const note = seedNote(state);
+  const note = [`Run it in the folder of ${state.workload}, or put the path of the capture there.`, seedNote(state)].filter((part) => part !== null).join(" ");
   return [
     { id: "command", title: "Command line", text: command, note, file: null },
     { id: "python", title: "Python", text: python, note, file: null },

@@ -94,7 +94,7 @@ export function take(app: App): View {
         id: "address",
         title: "Address of this state",
         text: location.href,
-        note: app.state.kind === "capture" ? "It names the capture and does not hold it: whoever opens it drops the file again." : null,
+        note: addressNote(app.state.kind === "capture"),
         file: null,
       };
       const all = app.info === null ? [address] : [address, ...takeAlong(app.state, app.info, app.catalogue, app.loadLines())];
@@ -109,4 +109,14 @@ export function take(app: App): View {
       setText(told, "");
     },
   };
+}
+
+/** What an address does not do: that of a server on this machine ends with the server. */
+function addressNote(capture: boolean): string | null {
+  const here = ["127.0.0.1", "[::1]", "localhost"].includes(location.hostname);
+  const notes = [
+    here ? "It works on this machine while mayfly explore runs. To pass the state on, copy the command line." : null,
+    capture ? "It names the capture and does not hold it: drop the file on the page again." : null,
+  ].filter((note) => note !== null);
+  return notes.length > 0 ? notes.join(" ") : null;
 }

@@ -234,7 +234,7 @@ def _round_trips_table(document: Mapping[str, Any]) -> str:
     samples = ", ".join(f"{of[kind]['samples']:,} {word}" for kind, word in names.items() if kind in of)
     head = "".join(f'<th scope="col">{name}</th>' for name in ("class", *(ROUND_TRIPS[kind] for kind in kinds)))
     return (
-        f'<h2>Round-trip times</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
+        f'<h2>Round-trip times by class</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
         '<p class="soft">Median over TCP connections of their mean, and 5 % to 95 %; between the tap and one end, and '
         "both parts together. Delayed acknowledgements are in the times of data. Samples, of the part with fewer: "
@@ -279,7 +279,7 @@ def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, 
             UNITS["size_bytes"],
             sizes,
             colours,
-            "As Fig. 8.3(a): share of the flows up to a size.",
+            "Share of the flows up to a size.",
         ),
         _cdfs(
             "mass",
@@ -287,7 +287,7 @@ def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, 
             UNITS["size_bytes"],
             sizes,
             colours,
-            "As Fig. 8.3(b): share of the payload that is in flows up to a size.",
+            "Share of the payload that is in flows up to a size.",
             mass=True,
         ),
         _cdfs(
@@ -296,7 +296,7 @@ def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, 
             UNITS["duration_s"],
             durations,
             colours,
-            "As Fig. 8.4(a): first to last packet.",
+            "From the first packet of a flow to its last.",
             1e-6,
         ),
         _cdfs(
@@ -305,11 +305,11 @@ def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, 
             UNITS["gap_s"],
             gaps,
             colours,
-            "As Fig. 8.4(b): between flows of a class.",
+            "Between the starts of two flows of a class.",
             1e-6,
         ),
         _cdfs(
-            "rtts", "Round-trip times", "RTT of the handshake (s)", rtts, colours, "From SYN to the ACK of the SYN-ACK."
+            "rtts", "Handshakes", "RTT of the handshake (s)", rtts, colours, "From SYN to the ACK of the SYN-ACK."
         ),
         _ratios(found.host_traffic),
         _traffic(found.host_traffic),
@@ -363,7 +363,7 @@ def _load(found: Profile, colours: Mapping[str, Style]) -> Figure:
         "showlegend": True,
     }
     caption = (
-        f"As Fig. 8.2, in bins of {time_text(found.bin_s)}; the bytes of a connection are spread over the time between "
+        f"In bins of {time_text(found.bin_s)}; the bytes of a connection are spread over the time between "
         "its first and last packet."
     )
     if shades:
@@ -387,7 +387,7 @@ def _directions(document: Mapping[str, Any]) -> Figure:
         )
     layout = {"xaxis": axis(""), "yaxis": axis("share (%)"), "barmode": "group", "showlegend": True}
     caption = (
-        "As Fig. 8.1. External: up leaves the site. Internal: up is from client to server. Without connections that "
+        "External: up leaves the site. Internal: up is from client to server. Without connections that "
         "carried no data and without other traffic."
     )
     return Figure("directions", "Traffic by direction", caption, data, layout)
@@ -451,7 +451,7 @@ def _ratios(hosts: HostTraffic) -> Figure:
         "yaxis": axis("share of the clients up to"),
         "showlegend": True,
     }
-    caption = "As Fig. 8.7 to 8.10: each client's internal to external traffic, and what it received to what it sent."
+    caption = "Each client's internal to external traffic, and what it received to what it sent."
     return Figure("ratios", "Ratios of the clients", caption, data, layout)
 
 
@@ -474,7 +474,7 @@ def _traffic(hosts: HostTraffic) -> Figure:
         )
     layout = {"xaxis": axis("traffic of a host (bytes)", True, values_of(data, "x")), "yaxis": axis("share up to")}
     caption = (
-        "As Fig. 8.13: sent and received, inside and across. Hosts of little traffic have no role that can be told."
+        "Sent and received, inside and across. Hosts of little traffic have no role that can be told."
     )
     return Figure("host-traffic", "Traffic of the local hosts", caption, data, layout)
 
@@ -517,5 +517,5 @@ def _qq(name: str, fits: Sequence[Mapping[str, Any]]) -> Figure:
         "yaxis": axis("measured quantile", True, measured),
         "showlegend": True,
     }
-    caption = "As Fig. 8.5 and 8.6: a law that fits lies on the dotted line. Quantiles at 2 % to 98 %."
+    caption = "A law that fits lies on the dotted line. Quantiles at 2 % to 98 %."
     return Figure(f"qq-{name.split('_')[0]}", f"Laws of {NAMES[name]}: QQ plot", caption, data, layout)

@@ -24,6 +24,7 @@ from mayfly.qdisc.interface import ifb_of
 from mayfly.qdisc.journal import index_of
 from mayfly.qdisc.pings import Ping, Pings
 from mayfly.qdisc.show import Row, read
+from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.text.quantity import shown
 from mayfly.text.readable import MISSING, count_text, rate_text, share_text, time_text
@@ -89,8 +90,8 @@ class Second:
         return 8.0 * count / max(self.end_s - self.begin_s, 1e-9)
 
 
-@dataclass(frozen=True)
-class Check:
+@dataclass(frozen=True, repr=False)
+class Check(Result):
     """What was measured, next to the prediction.
 
     Parameters
@@ -157,6 +158,9 @@ class Check:
         if added_s > self.prediction.loaded_s + within:
             return "worse"
         return "better" if added_s < self.prediction.loaded_s - within else "as_predicted"
+
+    def _shown(self) -> list[Any]:
+        return [*self.leading(), *super()._shown()]
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON: times in seconds, rates in bit/s."""

@@ -249,6 +249,8 @@ def load(wanted: Wanted, built: Path, replace_other: bool = False) -> Done:
         A bad option, something is missing or in the way: then nothing was changed. Or a command failed: then all is as
         before this load, or, of another layout, before the first one; it is said which, and what could not be undone.
     """
+    if index_of(wanted.device) is None:
+        raise MayflyError(f"{wanted.device}: there is no such interface")
     device, plan, switch_off = wanted.device, _planned(wanted, built, dry_run=False), tuple[str, ...]()
     first: Journal | None = None
     taken_back = False

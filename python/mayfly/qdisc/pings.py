@@ -60,7 +60,10 @@ class Ping:
         command = [system.program("ping"), "-n", "-D", "-i", f"{EVERY_S:g}", "--", host]
         self._host = host
         # A file holds any number of lines; a pipe that nobody reads would stop ping when it is full.
-        self._lines = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by stop()
+        try:
+            self._lines = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by stop()
+        except OSError as error:
+            raise MayflyError(f"--ping: no place for what ping prints: {error.strerror or error}; set TMPDIR") from None
         # In a session of its own it does not hear Ctrl-C, which ends the check before ping has counted its packets.
         self._child = subprocess.Popen(
             command,

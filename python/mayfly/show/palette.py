@@ -47,8 +47,8 @@ PALETTE: Mapping[str, Style] = {
     # What the others are compared with is thicker.
     "fifo": Style(NEUTRAL, "solid", "diamond", 3.0),
     # Size-based: circles.
-    "las": Style(_AZURE, "solid", "circle"),
-    "lasack": Style(_AZURE, "dash", "circle-open"),
+    "las": Style(_CRIMSON, "solid", "circle"),
+    "lasack": Style(_CRIMSON, "dash", "circle-open"),
     "lars": Style(_ORANGE, "solid", "hexagon"),
     "srpt": Style(_ORANGE, "dot", "hexagon-open"),
     "ranked": Style(_ORANGE, "dash", "hexagon2-open"),
@@ -77,9 +77,9 @@ PALETTE: Mapping[str, Style] = {
     "codel": Style(_MAGENTA, "solid", "triangle-up"),
     "pie": Style(_PURPLE, "solid", "triangle-down"),
     "dualpi2": Style(_PURPLE, "dash", "triangle-down-open"),
-    "red": Style(_CRIMSON, "solid", "triangle-right"),
-    "estmred": Style(_CRIMSON, "dash", "triangle-right-open"),
-    "choke": Style(_CRIMSON, "dot", "triangle-left"),
+    "red": Style(_AZURE, "solid", "triangle-right"),
+    "estmred": Style(_AZURE, "dash", "triangle-right-open"),
+    "choke": Style(_AZURE, "dot", "triangle-left"),
 }
 """By id of the registry: a row here is never given to another discipline."""
 

@@ -222,8 +222,10 @@ def load_plan(path: str | os.PathLike[str], overrides: dict[str, Value] | None =
     path = Path(path)
     try:
         document = tomllib.loads(bounded_text(path))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).partition("\n")[0]
+    except OSError as error:
+        raise MayflyError(f"{path}: cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        reason = str(error).partition("\n")[0]
         raise MayflyError(f"{path}: not a sweep: {reason}") from None
     try:
         sweep = Sweep.model_validate(document)

@@ -86,6 +86,7 @@ def run(
     folder: Path,
     advice: Sequence[str] | None = None,
     checked: Mapping[str, Any] | None = None,
+    words: Mapping[str, str] | None = None,
 ) -> Ran:
     """Runs a workload, once.
 
@@ -105,6 +106,9 @@ def run(
     checked : mapping, optional
         Summary of a what-if, which `mayfly check` holds the gateway's device to all the while, with pings to the first
         server.
+    words : mapping of str, optional
+        What tc is given after ``root`` at the interface of each way, ``down`` and ``up``, where no shaper is asked
+        for. A class of htb with the link's rate stands for the interface, which is the bottleneck then.
 
     Returns
     -------
@@ -128,8 +132,8 @@ def run(
         settings = {
             "clients": workload.clients,
             "servers": list(workload.rtts_s),
-            "down": _way(discipline, workload.link.down_bps, workload.link.down_packets),
-            "up": _way(discipline, workload.link.up_bps, workload.link.up_packets),
+            "down": _way(discipline, workload.link.down_bps, workload.link.down_packets) | _given(words, "down"),
+            "up": _way(discipline, workload.link.up_bps, workload.link.up_packets) | _given(words, "up"),
             **({} if advice is None else {"advice": list(advice)}),
             **({} if checked is None else {"check": FIRST_SERVER}),
             "overhead_bytes": -ETHERNET_BYTES,
@@ -181,6 +185,10 @@ def _way(discipline: str, rate_bps: int, packets: int) -> dict[str, Any]:
     place = Place(packets, "packets", MTU, rate_bps, -ETHERNET_BYTES, shapes)
     leaf = {"leaf": leaf_words(chosen, place), "leaf_shapes": shapes, "limit": packets}
     return {"rate_bps": rate_bps, "delay_s": 0.0, "loss": 0.0, **leaf}
+
+
+def _given(words: Mapping[str, str] | None, way: str) -> dict[str, Any]:
+    return {} if words is None else {"leaf": words[way], "leaf_shapes": False}
 
 
 def _serve(folder: Path, steps: list[Step], seed: int) -> None:

@@ -36,7 +36,8 @@ class WithDefault(LazyGroup):
 
 app = typer.Typer(
     cls=WithDefault,
-    help="What is in a capture: classes, load, laws, hosts.",
+    help="What is in a capture: classes, load, laws, hosts.\n\n"
+    "`mayfly profile CAPTURE` profiles captures; its options are those of `mayfly profile captures --help`.",
     epilog="Example:  mayfly profile captures/office.pcap.gz --internal 10.10.0.0/24 --bin 5s",
     no_args_is_help=True,
     rich_markup_mode=None,
