@@ -72,7 +72,10 @@ def changes_figure(pairs: Mapping[str, Sequence[Change]]) -> Figure | None:
         "height": 90 + len(names) * max(26, 8 + 8 * len(data)),
         "shapes": [{"type": "line", "x0": 1, "x1": 1, "y0": 0, "y1": 1, "yref": "paper", "line": _MARK}],
     }
-    caption = "Left of 1: less than before. Lines: 95 % intervals; one that holds 1 is no change that can be told."
+    caption = (
+        "Left of 1: less than before. Lines: 95 % intervals of each measure alone. A change counts where Holm's "
+        "procedure over all measures keeps the error at 5 %, so that a line may end short of 1 without one."
+    )
     return Figure("changes", "What changed", caption, data, layout)
 
 
