@@ -50,7 +50,7 @@ impl fmt::Display for CaptureError {
                 // The number of the system's error says nothing to users.
                 let text = error.to_string();
                 write!(f, "{}", text.split(" (os error ").next().unwrap_or(&text))
-            },
+            }
             CaptureError::Empty => write!(f, "empty file, not a capture"),
             CaptureError::NotCapture { found } => {
                 write!(f, "not a capture: found {found}, expected pcap or pcapng, plain or in gzip, Zstandard or LZ4")

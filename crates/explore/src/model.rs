@@ -9,11 +9,10 @@ use jobs::{Finished, Lagged, Lags, Level, Order, Server};
 use metrics::{Ran, Transfer, percentile};
 use qdisc::disciplines::specs;
 use serde::Serialize;
+use units::ENDLESS_BYTES;
 
 use crate::request::Discipline;
 
-/// A flow that never ends: it has as much to send as the link can carry in the run.
-const ENDLESS_BYTES: u64 = 1 << 40;
 const SHORT_BYTES: u64 = 100_000;
 const LONG_BYTES: u64 = 1_000_000;
 /// Transfers that a model of users is given at most: its time grows with the number that is there.

@@ -2,10 +2,9 @@
 
 use netsim::{FlowRecord, FlowSpec};
 use serde::Serialize;
-use units::Time;
+use units::{ENDLESS_BYTES, Time};
 
 use crate::run_view::{Ran, known};
-use crate::sizes::ENDLESS_BYTES;
 
 /// How many flows of the workload ended, by the names of a row of the summary. Flows that never began are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

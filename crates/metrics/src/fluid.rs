@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use jobs::{Finished, Lagged, Passage, Server};
 use netsim::{ConfigError, Feed, FlowSpec, Run};
-use units::Time;
+use units::{ENDLESS_BYTES, Time};
 
 use crate::streamed::{StreamFigures, Streamed};
 
@@ -19,8 +19,6 @@ use crate::streamed::{StreamFigures, Streamed};
 const CONTROL_PACKETS: u64 = 4;
 /// Segments of the transfer that is alone; what it takes beyond its bytes is the same for larger ones.
 const ALONE_SEGMENTS: u64 = 10_000;
-/// From this size on a flow never ends, bytes.
-const ENDLESS: u64 = 1 << 40;
 
 /// Who is served.
 #[derive(Debug)]
@@ -149,7 +147,7 @@ pub fn fluid(
         }
         (before, flows) = (flow.start, flows + 1);
         told.begin(flow.size_bytes);
-        if flow.size_bytes >= ENDLESS {
+        if flow.size_bytes >= ENDLESS_BYTES {
             return Err(ConfigError::Flow(flows - 1, "never ends: a fluid engine must have flows that do"));
         }
         let way = &mut ways[usize::from(flow.up)];

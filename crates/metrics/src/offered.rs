@@ -1,12 +1,9 @@
-//! What a workload offers the link.
+//! What a workload offers the link, of flows that ran; [`workload::offered`] has the rule.
 
 use units::Time;
+use workload::{Segments, Volume};
 
 use crate::run_view::Ran;
-use crate::sizes::ENDLESS_BYTES;
-
-/// Headers of a datagram, bytes.
-const UDP_HEADER: u64 = 28;
 
 /// Which flows of a list offer something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,36 +14,37 @@ pub enum Offering {
     Begun,
 }
 
-/// Bytes of data packets with their headers that the flows of `ran` bring down and up, as `offered` of the crate
-/// `workload` counts them: without probes, flows of TCP that never end and applications. Acknowledgements, SYN
-/// and FIN come on top.
+/// Bytes of data packets with their headers that the flows of `ran` bring down and up: without probes, flows of TCP that
+/// never end and applications. Acknowledgements, SYN and FIN come on top.
 pub fn offered_bytes(ran: &Ran<'_>, offering: Offering) -> [u64; 2] {
-    let (mss, header) = (u64::from(ran.run.tcp.mss), u64::from(ran.run.tcp.headers()));
-    let on_wire = |size: u64| size + size.div_ceil(mss) * header;
+    let segments = Segments { mss: u64::from(ran.run.tcp.mss), header_bytes: u64::from(ran.run.tcp.headers()) };
     let mut of_bursts = vec![None; ran.flows.len()];
     for (flow, part) in &ran.run.bursts.of {
         let bursts = ran.run.bursts.list.get(part.clone()).unwrap_or_default();
         let bytes = bursts.iter().map(|burst| burst.packets.saturating_mul(u64::from(burst.len)));
         if let Some(own) = of_bursts.get_mut(*flow as usize) {
-            *own = Some(bytes.fold(0, u64::saturating_add));
+            let wire_bytes = bytes.fold(0, u64::saturating_add);
+            *own = Some(Volume { size_bytes: 0, wire_bytes, packet_bytes: 0, end_s: 0.0 });
         }
     }
-    let mut bytes = [0_u64; 2];
-    for (row, flow) in ran.flows.iter().enumerate().skip(ran.facts.before()) {
-        let endless = flow.udp.is_none() && flow.size_bytes == ENDLESS_BYTES;
-        let waits = flow.after.is_some() && ran.output.records[row].start == Time::NEVER;
-        if endless || flow.application > 0 || (waits && offering == Offering::Begun) {
-            continue;
+    let flows = ran.flows.iter().enumerate().skip(ran.facts.before()).filter(|&(row, flow)| {
+        offering == Offering::All || flow.after.is_none() || ran.output.records[row].start != Time::NEVER
+    });
+    let offerings = flows.map(|(row, flow)| {
+        let trains = ran
+            .script(flow)
+            .map(|trains| segments.of_trains(trains.iter().map(|train| (flow.up == train.forward, train.bytes))));
+        workload::Offering {
+            up: flow.up,
+            udp: flow.udp.is_some(),
+            application: flow.application > 0,
+            start_s: 0.0,
+            size_bytes: flow.size_bytes,
+            packet_bytes: flow.udp.map(|(len, _)| u64::from(len)),
+            rate_bps: None,
+            bursts: of_bursts[row],
+            trains,
         }
-        let mut add = |up: bool, wire: u64| bytes[usize::from(up)] = bytes[usize::from(up)].saturating_add(wire);
-        match (ran.script(flow), flow.udp) {
-            (Some(trains), _) => trains.iter().for_each(|train| add(flow.up == train.forward, on_wire(train.bytes))),
-            (None, Some((len, _))) => {
-                let packets = flow.size_bytes.div_ceil(u64::from(len).saturating_sub(UDP_HEADER).max(1));
-                add(flow.up, of_bursts[row].unwrap_or(packets.saturating_mul(u64::from(len))));
-            }
-            (None, None) => add(flow.up, on_wire(flow.size_bytes)),
-        }
-    }
-    bytes
+    });
+    workload::offered(offerings, segments).ways.map(|way| way.wire_bytes)
 }

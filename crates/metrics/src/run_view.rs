@@ -1,10 +1,10 @@
 //! A run together with what is known of it, and what all measures ask of the two.
 
 use netsim::{FlowSpec, Output, Run, Train, TrainRecord};
-use units::Time;
+use units::{ENDLESS_BYTES, Time};
 
 use crate::context::{Facts, FactsError, ProbeName};
-use crate::sizes::{ENDLESS_BYTES, LONG_BYTES};
+use crate::sizes::LONG_BYTES;
 
 /// A run and what is known of it.
 #[derive(Clone, Copy, Debug)]

@@ -4,5 +4,3 @@
 pub(crate) const SHORT_BYTES: u64 = 100_000;
 /// Long ones have more than so many.
 pub(crate) const LONG_BYTES: u64 = 1_000_000;
-/// Size of a flow that never ends: it has no time.
-pub(crate) const ENDLESS_BYTES: u64 = 1 << 40;

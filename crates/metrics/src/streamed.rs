@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use netsim::{FlowRecord, FlowSpec, Sink};
 use serde::Serialize;
 use sketches_ddsketch::{Config, DDSketch};
-use units::Time;
+use units::{ENDLESS_BYTES, Time};
 
 /// Largest error of a quantile, as a share of its value.
 pub const SKETCH_BOUND: f64 = 0.005;
@@ -30,8 +30,6 @@ pub const SIZE_STEP: f64 = 0.001;
 const MOST_BINS: u32 = 8192;
 /// Response times below are counted as nothing.
 const LEAST_S: f64 = 1e-9;
-/// From this size on a flow never ends, bytes; as `ENDLESS_BYTES` of the Python package.
-const ENDLESS: u64 = 1 << 40;
 /// Classes of sizes per factor of ten.
 const PER_DECADE: f64 = 3.0;
 /// 97.5 % quantile of the normal law.
@@ -256,14 +254,14 @@ impl Streamed {
     /// A flow begins.
     pub fn begin(&mut self, size_bytes: u64) {
         self.counts.flows += 1;
-        self.counts.bytes += if size_bytes < ENDLESS { size_bytes } else { 0 };
+        self.counts.bytes += if size_bytes < ENDLESS_BYTES { size_bytes } else { 0 };
     }
 
     /// A flow that began is not complete at the end.
     pub fn unfinished(&mut self, size_bytes: u64) {
         self.counts.unfinished += 1;
-        self.counts.endless += u64::from(size_bytes >= ENDLESS);
-        self.counts.unfinished_bytes += if size_bytes < ENDLESS { size_bytes } else { 0 };
+        self.counts.endless += u64::from(size_bytes >= ENDLESS_BYTES);
+        self.counts.unfinished_bytes += if size_bytes < ENDLESS_BYTES { size_bytes } else { 0 };
     }
 
     /// Takes a flow that is complete, by its size, bytes, and its response time.

@@ -11,9 +11,10 @@ use std::collections::HashMap;
 
 use netsim::{Train, TrainRecord};
 use serde::Serialize;
+use units::ENDLESS_BYTES;
 
 use crate::run_view::{Ran, known};
-use crate::sizes::{ENDLESS_BYTES, LONG_BYTES, SHORT_BYTES};
+use crate::sizes::{LONG_BYTES, SHORT_BYTES};
 use crate::times::Times;
 
 /// Without long ones: the largest transfers, one of so many.

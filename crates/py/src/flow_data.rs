@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use settings::{BurstColumns, PartColumns, ScriptColumns, StreamColumns};
 use units::Time;
-use workload::{Burst, BurstError, Offering, Script, Train, Volume, Wrong, WrongBurst};
+use workload::{Burst, BurstError, Offering, Script, Segments, Train, Volume, Wrong, WrongBurst};
 
 use crate::table::Table;
 
@@ -436,6 +436,7 @@ pub fn offered(
 ) -> PyResult<Load> {
     let bursts = bursts.map(self::bursts).transpose()?.unwrap_or_default();
     let scripts = scripts.map(self::scripts).transpose()?.unwrap_or_default();
+    let segments = Segments { mss, header_bytes };
     let mut found = Vec::new();
     for batch in batches(flows)? {
         let named = |name: &str| batch.column_by_name(name).ok_or_else(|| other(format!("{name} is missing")));
@@ -463,11 +464,14 @@ pub fn offered(
                 packet_bytes: packet.is_valid(row).then(|| packet.value(row).unsigned_abs()),
                 rate_bps: rate_bps.is_valid(row).then(|| rate_bps.value(row)),
                 bursts: bursts.get(place).and_then(|own| own.as_deref()).map(Volume::of),
-                script: scripts.get(place).and_then(Option::as_ref),
+                trains: scripts
+                    .get(place)
+                    .and_then(Option::as_ref)
+                    .map(|script| segments.of_trains(script.trains.iter().map(|train| (train.up, train.bytes)))),
             });
         }
     }
-    let load = workload::offered(found, mss, header_bytes);
+    let load = workload::offered(found, segments);
     Ok((load.span_s, load.endless_flows, load.ways.map(|way| (way.flows, way.wire_bytes))))
 }
 

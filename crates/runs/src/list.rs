@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 /// Size of a flow that never ends, bytes.
-const ENDLESS_BYTES: i64 = 1 << 40;
+const ENDLESS_BYTES: i64 = units::ENDLESS_BYTES as i64;
 /// Latest start, seconds.
 const LATEST_S: f64 = 1e9;
 

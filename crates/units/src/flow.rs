@@ -1,3 +1,6 @@
+/// Size of a flow that never ends, bytes.
+pub const ENDLESS_BYTES: u64 = 1 << 40;
+
 /// Which way a packet travels inside its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {

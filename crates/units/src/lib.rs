@@ -10,7 +10,7 @@ mod quantity;
 mod stream;
 mod text;
 
-pub use flow::{Direction, FlowKey};
+pub use flow::{Direction, ENDLESS_BYTES, FlowKey};
 pub use numpy_stream::NumpyStream;
 pub use quantity::{BitRate, Time};
 pub use stream::Stream;

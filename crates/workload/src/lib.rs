@@ -12,7 +12,7 @@ mod script;
 pub use bursts::{
     Burst, BurstError, Volume, WrongBurst, check as check_bursts, parse as parse_bursts, text as burst_text,
 };
-pub use offered::{Load, Offered, Offering, offered};
+pub use offered::{Load, Offered, Offering, Segments, offered};
 pub use script::{MOST_BYTES, Script, Train, Wrong};
 
 /// A time in seconds as a decimal number, to the nanosecond.
