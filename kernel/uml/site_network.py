@@ -68,6 +68,7 @@ def set_up(settings: dict) -> None:
     wiring.join(("gateway", "lan", "10.0.3.1"), ("lan", "gateway", "10.0.3.2"))
     for at, route in (
         ("provider", "10.2.0.0/16 via 10.0.1.2"),
+        ("provider", "10.0.2.0/24 via 10.0.1.2"),
         ("wire", "10.1.0.0/16 via 10.0.1.1"),
         ("wire", "10.2.0.0/16 via 10.0.2.2"),
         ("gateway", "10.1.0.0/16 via 10.0.2.1"),

@@ -111,17 +111,19 @@ def of(rows: list[Figure], name: str) -> Figure:
 
 
 @pytest.mark.parametrize("discipline", DISCIPLINES)
-def test_every_line_does_what_it_says(proofs, discipline):
+def test_every_line_does_what_it_says(site, proofs, discipline):
     """Programs end, both queues are where the command puts them, and each direction has its own rate."""
+    _, before = site
     ran, commands = proofs[discipline].ran, proofs[discipline].commands
     assert [step["failed"] for step in ran.steps if "failed" in step] == []
     assert (commands["down_bps"], commands["up_bps"]) == (9_500_000, 1_900_000)
     # Over 90 s and what the program takes to stop.
     for way, bps in (("down", commands["down_bps"]), ("up", commands["up_bps"])):
         assert 0.2 * bps < 8 * ran.sent[way] / 90 <= 1.02 * bps, way
-    # What lasts waits at the router: the FIFO of the way up loses nothing, that of the provider next to nothing.
+    # What lasts waits at the router: the FIFO of the way up loses nothing. A flow that starts overflows that of the
+    # provider before any loss or mark of a queue behind it reaches the sender: it may lose some of what it lost alone.
     assert ran.modem["up"] == 0
-    assert ran.modem["down"] <= 0.1 * sum(ran.drops.values())
+    assert ran.modem["down"] <= 0.5 * before.drops["down"]
 
 
 def test_with_the_command_users_have_what_it_says(proofs):

@@ -10,6 +10,7 @@ from invocation import refused_here
 from mayfly.errors import MayflyError
 from mayfly.qdisc import check as module
 from mayfly.qdisc.check import Check, Prediction, Second, check, counters, predicted
+from mayfly.qdisc.interface import arrives_through
 from mayfly.qdisc.pings import Ping, Pings, pings_of
 
 LINES = """PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.
@@ -153,3 +154,39 @@ def test_at_the_loopback_it_counts_what_ping_sends(tmp_path, monkeypatch):
     (tmp_path / "none").write_text("Inter-| Receive\n  lo2: 1 2 3 4 5 6 7 8 9\n")
     with pytest.raises(MayflyError, match="no such interface"):
         counters("lo")
+
+
+ARRIVING = [
+    {"protocol": "all", "pref": 49152, "kind": "matchall", "chain": 0},
+    {
+        "protocol": "all",
+        "pref": 49152,
+        "kind": "matchall",
+        "chain": 0,
+        "options": {
+            "handle": 1,
+            "not_in_hw": True,
+            "actions": [
+                {
+                    "order": 1,
+                    "kind": "mirred",
+                    "mirred_action": "redirect",
+                    "direction": "egress",
+                    "to_dev": "ifb0",
+                    "control_action": {"type": "stolen"},
+                }
+            ],
+        },
+    },
+]
+"""As `tc -j filter show` of iproute2 6.1 has the printed lines."""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [(json.dumps(ARRIVING), "ifb0"), ("[]", None), ("", None), (json.dumps(ARRIVING[:1]), None)]
+)
+def test_the_device_of_what_arrives_is_that_of_the_filter(monkeypatch, text, found):
+    """The printed lines of tc have ifb0, and mayfly qdisc load has ifb4eth0."""
+    monkeypatch.setattr("mayfly.qdisc.system.program", lambda name: name)
+    monkeypatch.setattr("mayfly.qdisc.interface.output", lambda command: text)
+    assert arrives_through("eth0") == found

@@ -10,7 +10,7 @@ capture.
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from mayfly.discipline_registry.tc_options import leaf_of
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.changes import changes
-from mayfly.qdisc.interface import ifb_of
+from mayfly.qdisc.interface import arrives_through
 from mayfly.qdisc.journal import index_of
 from mayfly.qdisc.pings import Ping, Pings
 from mayfly.qdisc.show import Row, read
@@ -344,13 +344,15 @@ def check(
     own = predicted(prediction)
     if index_of(device) is None:
         raise MayflyError(f"device = {shown(device)}: there is no such interface")
-    before = _rows(device)
+    beside = arrives_through(device)
+    devices = [device] if beside is None or index_of(beside) is None else [device, beside]
+    before = _rows(devices)
     ping = Ping(host)
     try:
         seconds = _seconds(device, for_s, ping.ended, progress)
     finally:
         pings = ping.stop()
-    now = _rows(device)
+    now = _rows(devices)
     grown = changes(before, now, for_s)
     leaves = [one for one in grown if one.row.kind != "htb"]
     kind = leaf_of(parse(own.discipline)).kind
@@ -360,16 +362,15 @@ def check(
         own,
         tuple(seconds),
         pings,
-        {one.row.device for one in leaves if one.row.kind == kind} >= {device, ifb_of(device)},
+        len({one.row.device for one in leaves if one.row.kind == kind}) == len(WAYS),
         tuple(dict.fromkeys(one.row.kind for one in leaves)),
         sum(one.drops_pkts or 0 for one in leaves),
         sum(one.marks_pkts or 0 for one in leaves),
     )
 
 
-def _rows(device: str) -> list[Row]:
-    rows = read(device)
-    return rows + (read(ifb_of(device)) if index_of(ifb_of(device)) is not None else [])
+def _rows(devices: Sequence[str]) -> list[Row]:
+    return [row for device in devices for row in read(device)]
 
 
 def _seconds(

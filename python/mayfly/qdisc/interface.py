@@ -160,6 +160,19 @@ def filters(device: str, way: str) -> tuple[bool, bool]:
     return any(ours), not all(ours)
 
 
+def arrives_through(device: str) -> str | None:
+    """The device to which a filter redirects what arrives at an interface; None without one."""
+    try:
+        rows = json.loads(output([system.program("tc"), "-j", "filter", "show", "dev", device, "ingress"]) or "[]")
+    except (MayflyError, json.JSONDecodeError):
+        return None
+    for row in rows:
+        for action in row.get("options", {}).get("actions", ()):
+            if action.get("kind") == "mirred" and action.get("mirred_action") == "redirect":
+                return str(action["to_dev"])
+    return None
+
+
 def is_ifb(device: str) -> bool:
     """Whether there is such a device, and it is an ifb."""
     if index_of(device) is None:
