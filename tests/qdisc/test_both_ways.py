@@ -72,6 +72,20 @@ def test_others_go_below_htb_that_counts_the_link_in_a_size_table():
     assert any("dev ifb4eth0 parent 6d66:1 handle 6d67: fq_codel limit 784" in line for line in lines)
 
 
+def test_an_interface_without_a_mac_header_has_none_taken_off(monkeypatch, tmp_path):
+    """Lengths of ppp0 are those of IP packets: 14 bytes less than the link has were counted."""
+    (tmp_path / "eth0").write_text("1\n")
+    (tmp_path / "ppp0").write_text("512\n")
+    monkeypatch.setattr("mayfly.qdisc.interface.TYPES", f"{tmp_path}/{{}}")
+    for device, overhead in (("eth0", 26 - 14), ("ppp0", 26), ("absent", 26 - 14)):
+        ended = mayfly_here(
+            *("qdisc", "load", device, "--both-ways", "--down", "20mbit", "--up", "5mbit", "-d", "fq_codel"),
+            *("--overhead", "26", "--dry-run"),
+        )
+        assert ended.out.count(f"stab overhead {overhead} mpu") == 2, ended.out
+
+
+
 def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes_and_is_its_own():
     """Before: VLANs 100 and 101 of an interface with a long name had one device."""
     names = set()

@@ -40,8 +40,8 @@ _WHOLE_KEYWORD = "conservative"
 
 
 _VLAN_BYTES = 4
-_MAC_HEADER_BYTES = 14
-"""Part of the length that a size table of tc begins with; cake and lfq begin with the packet of IP."""
+MAC_HEADER_BYTES = 14
+"""Of Ethernet: part of the length that a size table of tc begins with; cake and lfq begin with the packet of IP."""
 
 SIDES = {"down": "dst", "up": "src"}
 """Which address is the user's, of packets from and to the provider: that of the host behind this interface."""
@@ -71,8 +71,13 @@ class LinkLayer:
     cells: str = "noatm"
     raw: bool = True
 
-    def size_table(self) -> list[str]:
+    def size_table(self, mac_bytes: int = MAC_HEADER_BYTES) -> list[str]:
         """Words that make a parent such as htb count the same.
+
+        Parameters
+        ----------
+        mac_bytes : int
+            Part of a packet's length in front of its IP packet, as the interface has it: a size table begins with both.
 
         Raises
         ------
@@ -85,7 +90,7 @@ class LinkLayer:
             raise MayflyError(f"overhead = {' '.join(self.words)}: htb counts no ptm; lfq and cake do")
         layer = "atm" if self.cells == "atm" else "ethernet"
         return [
-            *("stab", "overhead", str(self.overhead_bytes - _MAC_HEADER_BYTES)),
+            *("stab", "overhead", str(self.overhead_bytes - mac_bytes)),
             *("mpu", str(self.mpu_bytes), "linklayer", layer),
         ]
 

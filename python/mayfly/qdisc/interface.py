@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mayfly.discipline_registry.commands import ROOT
+from mayfly.discipline_registry.shapers import MAC_HEADER_BYTES
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
 from mayfly.qdisc.journal import index_of
@@ -27,6 +28,11 @@ OFFLOADS = (
     "large-receive-offload",
 )  # fmt: skip
 """What makes packets longer than those of the wire, by their names for ethtool."""
+
+TYPES = "/sys/class/net/{}/type"
+"""Kinds of link layer, as ``ARPHRD_*`` of ``linux/if_arp.h`` number them."""
+
+_ETHERNET = "1"
 
 _ON = re.compile(r"^\s*([\w-]+): on$", re.MULTILINE)
 
@@ -131,6 +137,22 @@ def sending_queues(device: str) -> int:
     0
     """
     return sum(1 for _ in Path("/sys/class/net", device, "queues").glob("tx-*"))
+
+
+def mac_header_bytes(device: str) -> int:
+    """What an interface has in front of its IP packets, of which Linux counts the length: 0 of ``ppp0`` or ``wg0``.
+
+    An interface that is not there counts as one of Ethernet.
+
+    Examples
+    --------
+    >>> mac_header_bytes("no such interface")
+    14
+    """
+    try:
+        return MAC_HEADER_BYTES if Path(TYPES.format(device)).read_text().strip() == _ETHERNET else 0
+    except OSError:
+        return MAC_HEADER_BYTES
 
 
 def has_hook(device: str) -> bool:

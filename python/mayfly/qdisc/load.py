@@ -25,6 +25,7 @@ from mayfly.qdisc.interface import (
     has_hook,
     ifb_of,
     is_ifb,
+    mac_header_bytes,
     offloads_on,
     root_of,
     sending_queues,
@@ -408,7 +409,8 @@ def _queue_steps(tc: str, device: str, discipline: Discipline, wanted: Wanted, s
         return at_interface(tc, device, shaped_words(discipline, place, shape).split(), None)
     limit, unit = counted(discipline.id, place.limit, place.unit)
     place = replace(place, limit=limit, unit=unit)
-    table = (shape.layer if shape else LinkLayer()).size_table()
+    # Also of what arrives: the device beside it has packets as the interface gives them.
+    table = (shape.layer if shape else LinkLayer()).size_table(mac_header_bytes(wanted.device))
     words = leaf_words(discipline, place).split()
     return at_interface(tc, device, words, shape.rate_bps if shape else None, table)
 
