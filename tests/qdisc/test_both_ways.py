@@ -85,7 +85,6 @@ def test_an_interface_without_a_mac_header_has_none_taken_off(monkeypatch, tmp_p
         assert ended.out.count(f"stab overhead {overhead} mpu") == 2, ended.out
 
 
-
 def test_the_name_of_the_device_beside_is_cut_to_what_linux_takes_and_is_its_own():
     """Before: VLANs 100 and 101 of an interface with a long name had one device."""
     names = set()

@@ -308,9 +308,7 @@ def _plots(found: Profile, colours: Mapping[str, Style], document: Mapping[str, 
             "Between the starts of two flows of a class.",
             1e-6,
         ),
-        _cdfs(
-            "rtts", "Handshakes", "RTT of the handshake (s)", rtts, colours, "From SYN to the ACK of the SYN-ACK."
-        ),
+        _cdfs("rtts", "Handshakes", "RTT of the handshake (s)", rtts, colours, "From SYN to the ACK of the SYN-ACK."),
         _ratios(found.host_traffic),
         _traffic(found.host_traffic),
     ]
@@ -473,9 +471,7 @@ def _traffic(hosts: HostTraffic) -> Figure:
             }
         )
     layout = {"xaxis": axis("traffic of a host (bytes)", True, values_of(data, "x")), "yaxis": axis("share up to")}
-    caption = (
-        "Sent and received, inside and across. Hosts of little traffic have no role that can be told."
-    )
+    caption = "Sent and received, inside and across. Hosts of little traffic have no role that can be told."
     return Figure("host-traffic", "Traffic of the local hosts", caption, data, layout)
 
 
