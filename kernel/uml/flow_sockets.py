@@ -11,6 +11,7 @@ CHUNK = bytes(1 << 18)
 BUFFER = bytearray(1 << 18)
 SO_RCVBUFFORCE, SO_MAX_PACING_RATE = 33, 47
 BUFFER_BYTES = 16 << 20
+BOUND_AGAIN_BYTES = 20_000
 INFO_BYTES = 232
 FIELDS = {"rtt": 68, "cwnd": 80, "total_retrans": 100, "segs_out": 136, "segs_in": 140, "data_segs_out": 156}
 FIELDS |= {"delivered_ce": 196}
@@ -31,6 +32,15 @@ def bounded(found: socket.socket, window_bytes: int) -> socket.socket:
         found.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, BUFFER_BYTES)
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window_bytes)
     return found
+
+
+def bound_again(connection: socket.socket, window_bytes: int, received: int) -> None:
+    """Gives a socket its bound again while its first data arrive.
+
+    Linux 7.3 forgets it once it has measured the first full segment (``tcp_measure_rcv_mss``).
+    """
+    if window_bytes and received <= BOUND_AGAIN_BYTES:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, window_bytes)
 
 
 def coded(found: socket.socket, code: int) -> socket.socket:
@@ -147,6 +157,7 @@ class Tcp:
             if count:
                 self.times.setdefault("first_data_s", now)
                 self.received += count
+                bound_again(connection, self.run.settings["window_bytes"], self.received)
                 if self.received == self.row["size_bytes"]:
                     self.times["last_data_s"] = now
                 if count < len(BUFFER) and not events & select.EPOLLRDHUP:

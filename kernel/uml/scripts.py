@@ -12,7 +12,7 @@ import socket
 import struct
 import termios
 
-from flow_sockets import BUFFER, CHUNK, TCP_CLOSE, Tcp, info
+from flow_sockets import BUFFER, CHUNK, TCP_CLOSE, Tcp, bound_again, info
 
 SO_TIMESTAMPING = 37
 REPORTED = 1 << 4 | 1 << 11  # SOF_TIMESTAMPING_SOFTWARE, _OPT_TSONLY (linux/net_tstamp.h)
@@ -154,6 +154,7 @@ class Script(Tcp):
                 return
             self.times.setdefault("first_data_s", self.run.now)
             self.received += count
+            bound_again(connection, self.run.settings["window_bytes"], self.received)
             self.back += count if end == "sender" else 0
             self.has_come(count)
 

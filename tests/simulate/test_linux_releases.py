@@ -1,6 +1,7 @@
 """Releases of Linux whose TCP `tcp.recovery = linux` has: what differs between them."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
@@ -51,6 +52,19 @@ def test_a_lost_syn_is_sent_again_as_the_release_does(preset, after_s):
     first = min(one.time_ns for one in found if one.sent and one.what[1] > 0)
     # The data leaves a round trip after the last SYN; timers are up to a 32nd late (jiffies of 4 ms, wheel of timers).
     assert after_s[-1] <= first / SECOND <= after_s[-1] * (1 + 1 / 32) + 0.1
+
+
+@pytest.mark.parametrize(("preset", "trips"), [("linux-6.1", 0), ("linux-7.3", 1)])
+def test_the_fin_of_a_full_window_waits_as_the_release_has_it(preset, trips):
+    """Ten segments fill the first window: the FIN leaves with them in 6.1, and in 7.3 when the first is acknowledged."""
+    changes = {"tcp.preset": preset, "network.delay": "50ms", "network.rate": "1gbit", "duration": "5s"}
+    took = []
+    for segments in (9, 10):
+        flows = pl.DataFrame({"start_s": [0.0], "size_bytes": [segments * MSS]})
+        result = mayfly.run(mayfly.load_scenario("wired", changes), "fifo", flows)
+        took.append(result.records["response_time_s"][0])
+    # 100 ms, and what packets take at access links of 10 Mbit/s and more.
+    assert took[1] - took[0] == pytest.approx(trips * 0.1, abs=0.005)
 
 
 def test_a_release_needs_the_ends_of_linux():

@@ -143,6 +143,11 @@ impl Kernel {
         self == Kernel::V7_3
     }
 
+    /// Whether a segment with a FIN waits for room in the congestion window as others do (`tcp_cwnd_test`).
+    pub(crate) fn fin_waits(self) -> bool {
+        self == Kernel::V7_3
+    }
+
     /// Whether a buffer that is shorter than what may leave takes segments of the next one (`tcp_grow_skb`, since Linux 6.10).
     pub(crate) fn grows_buffers(self) -> bool {
         self == Kernel::V7_3

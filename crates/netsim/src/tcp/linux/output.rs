@@ -30,8 +30,8 @@ impl Sender {
             self.take_write(shape, tcp);
             let most = self.together();
             while self.nxt <= last && !self.must_wait(shape, tcp, net) {
-                // The FIN, alone or with the last data, does not wait for the window.
-                let closes = tcp.fin && self.nxt == shape.fin();
+                // In earlier releases the FIN, alone or with the last data, does not wait for the window.
+                let closes = tcp.fin && self.nxt == shape.fin() && !tcp.kernel.fin_waits();
                 let quota = if closes { 1 } else { self.quota() };
                 if quota == 0 || !self.is_in_receiver_window(self.nxt, shape, tcp) {
                     break;
