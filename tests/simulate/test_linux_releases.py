@@ -63,7 +63,7 @@ def test_the_fin_of_a_full_window_waits_as_the_release_has_it(preset, trips):
         flows = pl.DataFrame({"start_s": [0.0], "size_bytes": [segments * MSS]})
         result = mayfly.run(mayfly.load_scenario("wired", changes), "fifo", flows)
         took.append(result.records["response_time_s"][0])
-    # 100 ms, and what packets take at access links of 10 Mbit/s and more.
+    # 100 ms of the link, and what its access links take.
     assert took[1] - took[0] == pytest.approx(trips * 0.1, abs=0.005)
 
 
