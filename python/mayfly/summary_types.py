@@ -424,7 +424,11 @@ class UserFigures(TypedDict):
     uploads: Goodput | None
     """Goodput of uploads above 1 MB."""
     streams: Streams | None
-    """Loss of the UDP streams of a capture."""
+    """UDP streams of a capture, and what is lost of them or late."""
+    conferences: Conferences | None
+    """Video of conferences among them."""
+    games: Games | None
+    """Games among them."""
 
 
 class TransfersBySize(TypedDict):
@@ -598,16 +602,56 @@ class Goodput(TypedDict):
 
 
 class Streams(TypedDict):
-    """Loss of the streams of UDP."""
+    """Streams of UDP, and what is lost of them."""
 
     count: int
     """How many: one direction counts as one."""
+    calls: int
+    """Of these, directions of calls."""
+    videos: int
+    """Of these, video of conferences."""
+    games: int
+    """Of these, directions of games."""
     loss: float | None
     """Share of all their packets that the network lost; null when they sent none."""
     loss_worst: float | None
     """The same of the stream that lost most."""
-    loss_ci95: list[float] | None
-    """95 % interval of `loss`; null of one run."""
+    late: float | None
+    """Share of all their packets that the link held for more than 100 ms; null where arrivals are not known."""
+    missing: float | None
+    """Share of all their packets that were lost or late; of those lost alone where arrivals are not known."""
+    missing_worst: float | None
+    """The same of the stream that has most of them."""
+    missing_ci95: list[float] | None
+    """95 % interval of `missing`; null of one run."""
+
+
+class Conferences(TypedDict):
+    """Video of conferences."""
+
+    count: int
+    """How many: one direction counts as one."""
+    freezes: int
+    """How often they stood still."""
+    frozen: float | None
+    """Share of their time for which they stood still."""
+    frozen_worst: float | None
+    """The same of the one that stood still longest."""
+    frozen_ci95: list[float] | None
+    """95 % interval of `frozen`; null of one run."""
+
+
+class Games(TypedDict):
+    """Games."""
+
+    count: int
+    """How many."""
+    lag_p50_ms: float | None
+    """Median lag, there and back without the time between two updates, milliseconds."""
+    lag_p95_ms: float | None
+    """95 of 100 are at most this, milliseconds."""
+    lag_p95_ci95: list[float] | None
+    """95 % interval of `lag_p95_ms`; null of one run."""
 
 
 class Cell(TypedDict):

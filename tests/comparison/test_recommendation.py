@@ -349,11 +349,13 @@ def test_what_remembers_every_flow_is_a_bound(id):
 def test_lost_streams_are_a_criterion_where_they_are_counted():
     rows = copy.deepcopy([row("fifo"), row("fq_codel")])
     for one, loss in zip(rows, (0.06, 0.0), strict=True):
-        one["users"]["streams"] = {"count": 3, "loss": loss}
-        one["resampled"]["stream_loss"] = [loss + 0.001 * at for at in range(8)] if loss else [0.0] * 8
-    assert recommendation(summary(*rows))["gives"] == ["loss of UDP streams 6.0 -> 0.0 %"]
-    assert resampled_values([FIFO, FIFO])["short_p95"] == [0.4, 0.4] and "stream_loss" not in resampled_values([FIFO])
-    assert resampled_values(rows)["stream_loss"] == [0.06, 0.0]
+        one["users"]["streams"] = {"count": 3, "missing": loss}
+        one["resampled"]["stream_missing"] = [loss + 0.001 * at for at in range(8)] if loss else [0.0] * 8
+    assert recommendation(summary(*rows))["gives"] == ["lost or late packets of UDP streams 6.0 -> 0.0 %"]
+    assert resampled_values([FIFO, FIFO])["short_p95"] == [0.4, 0.4] and "stream_missing" not in resampled_values(
+        [FIFO]
+    )
+    assert resampled_values(rows)["stream_missing"] == [0.06, 0.0]
 
 
 def test_a_third_discipline_does_not_decide_between_two():

@@ -172,11 +172,11 @@ def test_intervals_are_those_of_the_hours_that_have_the_figure():
 
 
 def test_the_loss_of_streams_is_a_measure_of_users():
-    measure = BY_ID["stream_loss"]
-    row = {"users": {"streams": {"count": 2, "loss": 0.02, "loss_worst": 0.03, "loss_ci95": [0.01, 0.04]}}}
+    measure = BY_ID["stream_missing"]
+    row = {"users": {"streams": {"count": 2, "missing": 0.02, "missing_worst": 0.03, "missing_ci95": [0.01, 0.04]}}}
     found = measured(row, measure)
     assert (found.value, found.ci95, measure.unit, measure.phrase) == (
-        0.02, [0.01, 0.04], "share", "loss of UDP streams"
+        0.02, [0.01, 0.04], "share", "share lost or late of UDP streams"
     )  # fmt: skip
     assert measured({"users": {"streams": None}}, measure) is None
 

@@ -180,7 +180,8 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let facts = facts.map(|facts| facts.facts(py)).transpose()?;
-    let (run, rows) = run_and_list(py, settings, flows)?;
+    let (mut run, rows) = run_and_list(py, settings, flows)?;
+    run.heard = facts.iter().flat_map(|facts| ::metrics::heard(&run, &rows, facts)).collect();
     let control = Arc::clone(&control.0);
     let (output, observed) = py.detach(move || {
         let output = match recording {

@@ -46,8 +46,12 @@ export interface UserFigures {
   downloads: Goodput | null;
   /** Goodput of uploads above 1 MB. */
   uploads: Goodput | null;
-  /** Loss of the UDP streams of a capture. */
+  /** UDP streams of a capture, and what is lost of them or late. */
   streams: Streams | null;
+  /** Video of conferences among them. */
+  conferences: Conferences | null;
+  /** Games among them. */
+  games: Games | null;
 }
 
 /** Times by size, of either direction and of both. */
@@ -208,16 +212,54 @@ export interface Goodput {
   goodput_mbps_p5: number | null;
 }
 
-/** Loss of the streams of UDP. */
+/** Streams of UDP, and what is lost of them. */
 export interface Streams {
   /** How many: one direction counts as one. */
   count: number;
+  /** Of these, directions of calls. */
+  calls: number;
+  /** Of these, video of conferences. */
+  videos: number;
+  /** Of these, directions of games. */
+  games: number;
   /** Share of all their packets that the network lost; null when they sent none. */
   loss: number | null;
   /** The same of the stream that lost most. */
   loss_worst: number | null;
-  /** 95 % interval of `loss`; null of one run. */
-  loss_ci95: [number, number] | null;
+  /** Share of all their packets that the link held for more than 100 ms; null where arrivals are not known. */
+  late: number | null;
+  /** Share of all their packets that were lost or late; of those lost alone where arrivals are not known. */
+  missing: number | null;
+  /** The same of the stream that has most of them. */
+  missing_worst: number | null;
+  /** 95 % interval of `missing`; null of one run. */
+  missing_ci95: [number, number] | null;
+}
+
+/** Video of conferences. */
+export interface Conferences {
+  /** How many: one direction counts as one. */
+  count: number;
+  /** How often they stood still. */
+  freezes: number;
+  /** Share of their time for which they stood still. */
+  frozen: number | null;
+  /** The same of the one that stood still longest. */
+  frozen_worst: number | null;
+  /** 95 % interval of `frozen`; null of one run. */
+  frozen_ci95: [number, number] | null;
+}
+
+/** Games. */
+export interface Games {
+  /** How many. */
+  count: number;
+  /** Median lag, there and back without the time between two updates, milliseconds. */
+  lag_p50_ms: number | null;
+  /** 95 of 100 are at most this, milliseconds. */
+  lag_p95_ms: number | null;
+  /** 95 % interval of `lag_p95_ms`; null of one run. */
+  lag_p95_ci95: [number, number] | null;
 }
 
 /** What the attacker got of the way down. */
@@ -368,7 +410,7 @@ export interface Recommendation {
   costs: string[];
   /** What the answer cannot know; empty where there is nothing. */
   doubt: string;
-  /** All in words, with the command at its end where it says what to use. */
+  /** All in words, with the command at its end where it says what to use. Gains and prices are those of the command where it was asked with what this gives. */
   sentence: string;
   /** The command of Mayfly that switches it on in both directions; null where there is none. */
   load: string | null;

@@ -97,7 +97,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
         let made = |(at, (id, (short_s, ping_ms, long_s, mos, loss))): (usize, (&str, Drawn))| {
             let mut own = row(id, short_s, ping_ms, long_s);
             let users = own.users.take().map(|users| users.with("call", Part::from([("mos", mos)])));
-            own.users = users.map(|users| users.with("streams", Part::from([("loss", loss)])));
+            own.users = users.map(|users| users.with("streams", Part::from([("missing", loss)])));
             own.options = [("n".to_owned(), at.to_string())].into();
             own.label = format!("{id}(n={at})");
             if hours {
@@ -251,14 +251,47 @@ fn endless_hours_count_only_where_enough_agree_with_the_run() {
 #[test]
 fn lost_datagrams_count() {
     let with = |row: Row, loss: f64| Row {
-        users: row.users.map(|users| users.with("streams", Part::from([("loss", loss)]))),
+        users: row.users.map(|users| users.with("streams", Part::from([("missing", loss)]))),
         ..row
     };
     let rows = [with(row("fifo", 0.4, 20.0, 4.0), 0.05), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0)];
     let found = asked(&rows);
-    assert_eq!(found.gives, ["loss of UDP streams 5.0 -> 0.0 %"]);
+    assert_eq!(found.gives, ["lost or late packets of UDP streams 5.0 -> 0.0 %"]);
     let rows = [with(row("fifo", 0.4, 20.0, 4.0), 0.009), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0)];
     assert_eq!(asked(&rows).kind, Kind::NoDifference);
+}
+
+/// The case that EFD was made for (Chen 2012, 4.6.4): fair to TCP, a scheduler by size loses packets of a stream.
+#[test]
+fn a_stream_that_loses_three_times_as_much_is_a_price() {
+    let with = |row: Row, missing: f64| Row {
+        users: row.users.map(|users| users.with("streams", Part::from([("missing", missing)]))),
+        ..row
+    };
+    let fifo = with(row("fifo", 0.4, 20.0, 4.0), 0.006);
+    let found = asked(&[fifo.clone(), with(row("run2c", 0.05, 20.0, 4.0), 0.018)]);
+    assert_eq!(found.costs, ["lost or late packets of UDP streams 0.6 -> 1.8 %"], "{}", found.sentence);
+    assert!(!found.sentence.contains("costs nothing that is felt"), "{}", found.sentence);
+    let efd = with(row("efd", 0.05, 20.0, 4.0), 0.0);
+    let found = asked(&[fifo, with(row("run2c", 0.05, 20.0, 4.0), 0.018), efd]);
+    assert_eq!(found.discipline.as_deref(), Some("efd"), "{}", found.sentence);
+}
+
+#[test]
+fn video_calls_and_games_count() {
+    let with = |row: Row, frozen: f64, lag_ms: f64| Row {
+        users: row.users.map(|users| {
+            let users = users.with("conferences", Part::from([("count", 2.0), ("frozen", frozen)]));
+            users.with("games", Part::from([("count", 1.0), ("lag_p95_ms", lag_ms)]))
+        }),
+        ..row
+    };
+    let found =
+        asked(&[with(row("fifo", 0.4, 20.0, 4.0), 0.05, 190.0), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0, 42.0)]);
+    assert_eq!(found.gives, ["lag of games 190 -> 42.0 ms", "video calls at a standstill 5.0 -> 0.0 %"]);
+    let found =
+        asked(&[with(row("fifo", 0.4, 20.0, 4.0), 0.005, 49.0), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0, 42.0)]);
+    assert_eq!(found.kind, Kind::NoDifference, "{}", found.sentence);
 }
 
 #[test]
