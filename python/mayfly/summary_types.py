@@ -1130,8 +1130,13 @@ class Recommendation(TypedDict):
     """
     commands: Commands | None
     """How to switch it on with tc; null without a discipline, for a bound and for a link that varies."""
-    as_loaded: AsLoaded | None
-    """What the discipline gives where the command puts it; null without commands, and where it was not run."""
+    as_loaded: list[AsLoaded]
+    """What disciplines give where the command puts them, the recommended one first, then those that are as good at
+    the link; empty without commands, and where none was run. `gives`, `costs`, `equal` and `sentence` are of
+    these where there are some.
+    """
+    at_the_link: str
+    """What the recommended discipline gives at the link itself, in words; empty where `sentence` says so."""
     doubt: str
     """What the answer cannot know; empty where there is nothing."""
     sentence: str
@@ -1164,6 +1169,8 @@ class Commands(TypedDict):
 class AsLoaded(TypedDict):
     """The workload once more, with the discipline where the command puts it (docs/recommendation.md)."""
 
+    discipline: str
+    """Label of the discipline."""
     figures: dict[str, float | None]
     """Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what
     never ends.
@@ -1172,8 +1179,6 @@ class AsLoaded(TypedDict):
     """Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload
     has.
     """
-    sentence: str
-    """The first figures under what is there and as loaded, in words; empty where there are none."""
 
 
 class EngineRatios(TypedDict):

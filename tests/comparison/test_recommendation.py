@@ -305,9 +305,10 @@ def test_the_terminal_says_only_what_its_command_does():
     lines = answer_lines(told | {"recommendation": recommendation(told)})
     assert lines[0].endswith(f"`{LOAD.format('fq_codel')}`")
     assert lines[1].startswith("It shapes both directions of eth0 to 95 % of the link's rates")
+    assert lines[2].startswith("The figures are of the discipline at the link itself")
     # The lines of tc are as many as ten: the terminal says where they are, the report and the summary have them.
-    assert "--dry-run" in lines[2] and "recommendation.commands" in lines[2]
-    assert lines[3].startswith(
+    assert "--dry-run" in lines[3] and "recommendation.commands" in lines[3]
+    assert lines[4].startswith(
         "If eth0 is itself the bottleneck of what it sends, no shaper is needed: `tc qdisc del dev"
     )
     told = summary(FIFO, row("cake", short_s=0.15, ping_ms=11.0, mos=4.3))

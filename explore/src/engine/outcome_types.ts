@@ -402,6 +402,8 @@ export interface Recommendation {
   discipline: string | null;
   /** Labels of those that do as well. */
   equal: string[];
+  /** Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest of those that do as well. Empty where there is no command that shapes. */
+  to_load: string[];
   /** Where it runs, by the registry. */
   runs_on: string[];
   /** What gets better, a clause each. */
@@ -412,6 +414,8 @@ export interface Recommendation {
   doubt: string;
   /** All in words, with the command at its end where it says what to use. Gains and prices are those of the command where it was asked with what this gives. */
   sentence: string;
+  /** What the discipline gives at the link itself, in words; empty where `sentence` says so. */
+  at_the_link: string;
   /** The command of Mayfly that switches it on in both directions; null where there is none. */
   load: string | null;
   /** To what it shapes; null where no discipline is named, and for a link that varies. */

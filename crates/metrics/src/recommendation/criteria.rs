@@ -54,6 +54,13 @@ impl Criterion {
         part.get(field).or_else(never_ends)
     }
 
+    /// Share of the time that the figure of a row is of, where it is a ping of the busy seconds; `None` of what is over the
+    /// whole time.
+    pub fn busy_share(&self, row: &Row) -> Option<f64> {
+        let part = row.part(self.measure.part)?;
+        part.get("busy_share").filter(|_| part.get("while_busy") == Some(1.0))
+    }
+
     /// Whether the row has enough values to say anything of the percentile: 10 transfers have no 95th percentile.
     pub fn is_bounded(&self, row: &Row) -> bool {
         let least = match self.measure.field.split_once('_') {
