@@ -14,6 +14,8 @@ const STREAM_S: f64 = 10.0;
 /// What the link may hold a packet for until it is of no use, seconds: the delay budget of conversational voice (3GPP
 /// TS 23.501, table 5.7.4-1).
 const LATE_S: f64 = 0.1;
+/// Arrivals that are written down in a run, at most: those of the streams with the fewest packets.
+const MOST_HEARD: u64 = 4_000_000;
 /// Headers of IP and UDP, bytes.
 const HEADER_BYTES: u64 = 28;
 
@@ -33,7 +35,7 @@ pub struct Streams {
     pub loss: Option<f64>,
     /// The same of the stream that lost most.
     pub loss_worst: Option<f64>,
-    /// Share of all their packets that the link held for more than 100 ms; `None` where arrivals are not known.
+    /// Share of the packets that the link held for more than 100 ms, of the streams whose arrivals are known; `None` without.
     pub late: Option<f64>,
     /// Share of all their packets that were lost or late; of those lost alone where arrivals are not known.
     pub missing: Option<f64>,
@@ -55,7 +57,31 @@ pub(crate) struct Stream {
 
 /// Rows of the list whose arrivals the figures of streams need: what [`Run::heard`] asks for, before it runs.
 pub fn heard(run: &Run, flows: &[FlowSpec], facts: &Facts) -> Vec<u32> {
-    rows(run, flows, facts).map(|row| row as u32).collect()
+    let packets = |row: usize| match bursts_of(run, row) {
+        Some(list) => list.iter().map(|one| one.packets).sum(),
+        None => flows[row].udp.map_or(0, |(len, _)| flows[row].size_bytes.div_ceil(payload_bytes(len))),
+    };
+    let mut found: Vec<(u64, u32)> = rows(run, flows, facts).map(|row| (packets(row), row as u32)).collect();
+    found.sort_unstable();
+    let mut together = 0_u64;
+    let fits = |&(packets, _): &(u64, u32)| {
+        together = together.saturating_add(packets);
+        together <= MOST_HEARD
+    };
+    let mut rows: Vec<u32> = found.into_iter().take_while(fits).map(|(_, row)| row).collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// The bursts of a flow that has its own.
+fn bursts_of(run: &Run, row: usize) -> Option<&[netsim::Burst]> {
+    let place = run.bursts.of.binary_search_by_key(&(row as u32), |(flow, _)| *flow).ok()?;
+    run.bursts.list.get(run.bursts.of[place].1.clone())
+}
+
+/// Payload of a packet of so many bytes on the wire, bytes.
+fn payload_bytes(len: u32) -> u64 {
+    u64::from(len).saturating_sub(HEADER_BYTES).max(1)
 }
 
 /// Rows of the streams among the flows of a capture, without the attacker's.
@@ -84,7 +110,8 @@ pub(crate) fn streaming(ran: &Ran<'_>) -> Vec<Streaming> {
             connection: capture.connections[row - ran.facts.before()],
             up: ran.flows[row].up,
             class: StreamClass::Other,
-            packets: packets(ran, row, times),
+            // Of what is not heard nothing but counts is asked for.
+            packets: if found.is_some() { packets(ran, row, times) } else { Vec::new() },
             is_heard: found.is_some(),
         }
     };
@@ -120,7 +147,7 @@ pub(crate) fn streams<'a>(all: impl Iterator<Item = &'a Stream>) -> Option<Strea
     let together = |of: &dyn Fn(&Stream) -> u64| share(all.iter().map(|one| of(one)).sum(), sent);
     let worst = |of: &dyn Fn(&Stream) -> u64| all.iter().filter_map(|one| share(of(one), one.sent)).reduce(f64::max);
     let of_class = |class: StreamClass| all.iter().filter(|one| one.class == class).count() as u64;
-    let is_heard = all.iter().all(|one| one.late.is_some());
+    let heard: u64 = all.iter().filter(|one| one.late.is_some()).map(|one| one.sent).sum();
     (!all.is_empty()).then(|| Streams {
         count: all.len() as u64,
         calls: of_class(StreamClass::Call),
@@ -128,7 +155,7 @@ pub(crate) fn streams<'a>(all: impl Iterator<Item = &'a Stream>) -> Option<Strea
         games: of_class(StreamClass::Game),
         loss: together(&|one| one.lost),
         loss_worst: worst(&|one| one.lost),
-        late: is_heard.then(|| together(&|one| one.late.unwrap_or(0))).flatten(),
+        late: share(all.iter().filter_map(|one| one.late).sum(), heard),
         missing: together(&missing),
         missing_worst: worst(&missing),
         missing_ci95: None,
@@ -159,27 +186,20 @@ fn packets(ran: &Ran<'_>, row: usize, arrivals: &[Time]) -> Vec<Datagram> {
 
 /// When a UDP flow sends its packets, since its start, and their lengths, as the list has them.
 fn listed<'a>(run: &'a Run, row: usize, flow: &FlowSpec) -> Box<dyn Iterator<Item = (Time, u32)> + 'a> {
-    let own = run.bursts.of.binary_search_by_key(&(row as u32), |(flow, _)| *flow).ok();
-    if let Some(list) = own.and_then(|place| run.bursts.list.get(run.bursts.of[place].1.clone())) {
+    if let Some(list) = bursts_of(run, row) {
         let burst = |one: &'a netsim::Burst| (0..one.packets).map(|n| (one.at + Time(one.gap.0 * n), one.len));
         return Box::new(list.iter().flat_map(burst));
     }
     let Some((len, gap)) = flow.udp else { return Box::new(std::iter::empty()) };
-    let payload = u64::from(len).saturating_sub(HEADER_BYTES).max(1);
-    Box::new((0..flow.size_bytes.div_ceil(payload)).map(move |n| (Time(gap.0.saturating_mul(n)), len)))
+    Box::new((0..flow.size_bytes.div_ceil(payload_bytes(len))).map(move |n| (Time(gap.0.saturating_mul(n)), len)))
 }
 
 /// From the first packet of a UDP flow to the last one, as the list has them, seconds; `None` of TCP.
 fn span_s(run: &Run, row: usize, flow: &FlowSpec) -> Option<f64> {
     let (packet_bytes, gap) = flow.udp?;
-    let bursts = &run.bursts;
-    let own = bursts.of.binary_search_by_key(&(row as u32), |(flow, _)| *flow).ok();
-    let last_ns = match own.and_then(|place| bursts.list.get(bursts.of[place].1.clone())) {
+    let last_ns = match bursts_of(run, row) {
         Some(list) => list.iter().map(|one| one.at.0 + one.gap.0 * one.packets.saturating_sub(1)).max()?,
-        None => {
-            let payload = u64::from(packet_bytes).saturating_sub(HEADER_BYTES).max(1);
-            flow.size_bytes.div_ceil(payload).saturating_sub(1).saturating_mul(gap.0)
-        }
+        None => flow.size_bytes.div_ceil(payload_bytes(packet_bytes)).saturating_sub(1).saturating_mul(gap.0),
     };
     Some(last_ns as f64 * 1e-9)
 }
@@ -202,6 +222,9 @@ mod tests {
         assert_eq!((found.missing, found.missing_worst), (Some(0.025), Some(0.15)));
         let unknown = streams([of(StreamClass::Other, 100, 3, None)].iter()).expect("streams");
         assert_eq!((unknown.late, unknown.missing), (None, Some(0.03)));
+        let some = [of(StreamClass::Other, 100, 3, None), of(StreamClass::Other, 100, 1, Some(6))];
+        let some = streams(some.iter()).expect("streams");
+        assert_eq!((some.late, some.missing), (Some(0.06), Some(0.05)));
         assert_eq!(streams([].iter()), None);
     }
 }
