@@ -14,7 +14,7 @@ BufferUnit: TypeAlias = Literal["packets", "bytes"]
 """What a limit counts."""
 
 Grade: TypeAlias = Literal["A+", "A", "B", "C", "D", "F"]
-"""How far a ping rises over the idle link: the grade of the public tests for bufferbloat (docs/users.md)."""
+"""How far a ping rises over the idle link: the grades of DSLReports' test for bufferbloat (docs/users.md)."""
 
 CallOrigin: TypeAlias = Literal["synthetic", "workload", "capture"]
 """Where the packets of a call come from."""
@@ -513,8 +513,8 @@ class Ping(TypedDict):
     """95 % interval of `p95_ms`, milliseconds."""
     loss: float
     """Share that did not return."""
-    grade: Grade
-    """Of the increase of the mean over the idle link."""
+    grade: Grade | None
+    """Of the increase of the mean over the idle link; null where the figures are not of busy seconds."""
     mean_all_ms: float | None
     """Mean of all pings that returned, milliseconds."""
     p95_all_ms: float | None
@@ -617,7 +617,9 @@ class Streams(TypedDict):
     loss_worst: float | None
     """The same of the stream that lost most."""
     late: float | None
-    """Share of all their packets that the link held for more than 100 ms; null where arrivals are not known."""
+    """Share of the packets that the link held for more than 100 ms, of the streams whose arrivals are known; null
+    without.
+    """
     missing: float | None
     """Share of all their packets that were lost or late; of those lost alone where arrivals are not known."""
     missing_worst: float | None

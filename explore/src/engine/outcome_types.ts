@@ -126,15 +126,15 @@ export interface Ping {
   p95_ci95: [number, number] | null;
   /** Share that did not return. */
   loss: number;
-  /** Of the increase of the mean over the idle link. */
-  grade: Grade;
+  /** Of the increase of the mean over the idle link; null where the figures are not of busy seconds. */
+  grade: Grade | null;
   /** Mean of all pings that returned, milliseconds. */
   mean_all_ms: number | null;
   /** 95 of 100 of all pings take at most this, milliseconds. */
   p95_all_ms: number | null;
 }
 
-/** How far a ping rises over the idle link: the grade of the public tests for bufferbloat (docs/users.md). */
+/** How far a ping rises over the idle link: the grades of DSLReports' test for bufferbloat (docs/users.md). */
 export type Grade = "A+" | "A" | "B" | "C" | "D" | "F";
 
 /** A call, or the mean of several. */
@@ -226,7 +226,7 @@ export interface Streams {
   loss: number | null;
   /** The same of the stream that lost most. */
   loss_worst: number | null;
-  /** Share of all their packets that the link held for more than 100 ms; null where arrivals are not known. */
+  /** Share of the packets that the link held for more than 100 ms, of the streams whose arrivals are known; null without. */
   late: number | null;
   /** Share of all their packets that were lost or late; of those lost alone where arrivals are not known. */
   missing: number | null;

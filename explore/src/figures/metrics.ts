@@ -50,7 +50,7 @@ export function both(metric: Metric, first: Outcome, other: Outcome): [number | 
 const DETAILS: Record<string, (figures: UserFigures) => string> = {
   ping({ ping }) {
     if (ping === null) return "";
-    const parts = [load(ping), `idle ${duration(ping.idle_ms / 1000)}`, `grade ${ping.grade}`];
+    const parts = [load(ping), `idle ${duration(ping.idle_ms / 1000)}`, ping.grade === null ? "" : `grade ${ping.grade}`];
     if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
     return parts.filter((part) => part !== "").join(", ");
   },
