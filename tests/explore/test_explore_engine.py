@@ -222,10 +222,11 @@ def test_page_and_command_say_the_same_of_the_same_runs(rates, packets):
         disciplines=names,
         overrides={"replications": 1},
     ).summary
-    # The page runs nothing where the command puts it: its sentence is of the link itself.
-    assert told["sentence"] == recommendation(found)["sentence"]
     loaded = [one["discipline"] for one in found["recommendation"]["as_loaded"]]
     assert sorted(told["to_load"]) == sorted(loaded)
+    # The page runs nothing where the command puts it: its answer is of the link itself.
+    found = recommendation(found)
+    assert told["sentence"] == found["sentence"]
     assert (told["kind"], told["discipline"], told["doubt"]) == (found["kind"], found["discipline"], found["doubt"])
     if found["discipline"]:
         load = next(one["load"] for one in ran if one["discipline"]["id"] == found["discipline"])
