@@ -14,7 +14,7 @@ BufferUnit: TypeAlias = Literal["packets", "bytes"]
 """What a limit counts."""
 
 Grade: TypeAlias = Literal["A+", "A", "B", "C", "D", "F"]
-"""How far a ping rises over the idle link: the grade of the public tests for bufferbloat (docs/users.md)."""
+"""How far a ping rises over the idle link: the grades of DSLReports' test for bufferbloat (docs/users.md)."""
 
 CallOrigin: TypeAlias = Literal["synthetic", "workload", "capture"]
 """Where the packets of a call come from."""
@@ -424,7 +424,11 @@ class UserFigures(TypedDict):
     uploads: Goodput | None
     """Goodput of uploads above 1 MB."""
     streams: Streams | None
-    """Loss of the UDP streams of a capture."""
+    """UDP streams of a capture, and what is lost of them or late."""
+    conferences: Conferences | None
+    """Video of conferences among them."""
+    games: Games | None
+    """Games among them."""
 
 
 class TransfersBySize(TypedDict):
@@ -509,8 +513,8 @@ class Ping(TypedDict):
     """95 % interval of `p95_ms`, milliseconds."""
     loss: float
     """Share that did not return."""
-    grade: Grade
-    """Of the increase of the mean over the idle link."""
+    grade: Grade | None
+    """Of the increase of the mean over the idle link; null where the figures are not of busy seconds."""
     mean_all_ms: float | None
     """Mean of all pings that returned, milliseconds."""
     p95_all_ms: float | None
@@ -598,16 +602,58 @@ class Goodput(TypedDict):
 
 
 class Streams(TypedDict):
-    """Loss of the streams of UDP."""
+    """Streams of UDP, and what is lost of them."""
 
     count: int
     """How many: one direction counts as one."""
+    calls: int
+    """Of these, directions of calls."""
+    videos: int
+    """Of these, video of conferences."""
+    games: int
+    """Of these, directions of games."""
     loss: float | None
     """Share of all their packets that the network lost; null when they sent none."""
     loss_worst: float | None
     """The same of the stream that lost most."""
-    loss_ci95: list[float] | None
-    """95 % interval of `loss`; null of one run."""
+    late: float | None
+    """Share of the packets that the link held for more than 100 ms, of the streams whose arrivals are known; null
+    without.
+    """
+    missing: float | None
+    """Share of all their packets that were lost or late; of those lost alone where arrivals are not known."""
+    missing_worst: float | None
+    """The same of the stream that has most of them."""
+    missing_ci95: list[float] | None
+    """95 % interval of `missing`; null of one run."""
+
+
+class Conferences(TypedDict):
+    """Video of conferences."""
+
+    count: int
+    """How many: one direction counts as one."""
+    freezes: int
+    """How often they stood still."""
+    frozen: float | None
+    """Share of their time for which they stood still."""
+    frozen_worst: float | None
+    """The same of the one that stood still longest."""
+    frozen_ci95: list[float] | None
+    """95 % interval of `frozen`; null of one run."""
+
+
+class Games(TypedDict):
+    """Games."""
+
+    count: int
+    """How many."""
+    lag_p50_ms: float | None
+    """Median lag, there and back without the time between two updates, milliseconds."""
+    lag_p95_ms: float | None
+    """95 of 100 are at most this, milliseconds."""
+    lag_p95_ci95: list[float] | None
+    """95 % interval of `lag_p95_ms`; null of one run."""
 
 
 class Cell(TypedDict):
@@ -1086,8 +1132,13 @@ class Recommendation(TypedDict):
     """
     commands: Commands | None
     """How to switch it on with tc; null without a discipline, for a bound and for a link that varies."""
-    as_loaded: AsLoaded | None
-    """What the discipline gives where the command puts it; null without commands, and where it was not run."""
+    as_loaded: list[AsLoaded]
+    """What disciplines give where the command puts them, the recommended one first, then those that are as good at
+    the link; empty without commands, and where none was run. `gives`, `costs`, `equal` and `sentence` are of
+    these where there are some.
+    """
+    at_the_link: str
+    """What the recommended discipline gives at the link itself, in words; empty where `sentence` says so."""
     doubt: str
     """What the answer cannot know; empty where there is nothing."""
     sentence: str
@@ -1120,6 +1171,8 @@ class Commands(TypedDict):
 class AsLoaded(TypedDict):
     """The workload once more, with the discipline where the command puts it (docs/recommendation.md)."""
 
+    discipline: str
+    """Label of the discipline."""
     figures: dict[str, float | None]
     """Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what
     never ends.
@@ -1128,8 +1181,6 @@ class AsLoaded(TypedDict):
     """Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload
     has.
     """
-    sentence: str
-    """The first figures under what is there and as loaded, in words; empty where there are none."""
 
 
 class EngineRatios(TypedDict):

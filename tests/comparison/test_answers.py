@@ -49,22 +49,31 @@ def test_the_office_is_told_to_use_what_its_kernel_has(office):
 def test_what_the_command_gives_is_simulated_where_it_puts_the_discipline(office):
     """Before: the answer promised the ping of a discipline at the link itself. What arrives waits in a FIFO first."""
     found = office.summary["recommendation"]
-    loaded, rows = found["as_loaded"], {row["label"]: row["users"] for row in office.summary["disciplines"]}
+    (loaded, *others), rows = found["as_loaded"], {row["label"]: row["users"] for row in office.summary["disciplines"]}
+    assert loaded["discipline"] == found["discipline"] == "fq_codel"
+    assert len(others) <= 2 and all(one["discipline"] != "fq_codel" for one in others)
     fifo, at_the_link = (rows[label]["ping"]["p95_ms"] / 1e3 for label in ("fifo", "fq_codel"))
     assert 1.3 * at_the_link < loaded["figures"]["ping_p95"] < 0.5 * fifo
+    # The first sentence says what its command gives, a later one what the discipline gives at the link.
+    share = round(100 * rows["fifo"]["ping"]["busy_share"])
+    ping = f"ping under load ({share} % of the time) {1e3 * fifo:.0f} -> {1e3 * loaded['figures']['ping_p95']:.1f} ms"
+    assert f"With this command: {ping}" in found["sentence"] and ping in found["gives"]
+    assert found["at_the_link"].startswith("Where eth0 is itself the bottleneck, fq_codel gives: ")
+    assert f" {1e3 * fifo:.0f} -> {1e3 * at_the_link:.1f} ms [" in found["at_the_link"]
     assert (found["commands"]["down_bps"], found["commands"]["up_bps"]) == (9_500_000, 9_500_000)
     # Packets of data come down, acknowledgements go up; none is shorter than 40 bytes or longer than 1514.
     down, up = loaded["packets_per_s"]["down"], loaded["packets_per_s"]["up"]
     assert 9.5e6 / 8 / 1514 <= down < up < 9.5e6 / 8 / 40
     lines = [line for line in answer_lines(office.summary) if line]
-    assert loaded["sentence"] in lines and "ping under load" in loaded["sentence"]
+    assert lines[0] == found["sentence"] and lines[2].startswith(found["at_the_link"])
+    assert lines[2].endswith(f"No shaper is needed then: `{found['commands']['line']}`")
     assert any(f"forwards at most {round(down):,} down and {round(up):,} up packets/s" in line for line in lines)
 
 
 def test_no_command_no_run_of_it(office):
     never = mayfly.whatif(OFFICE, "1gbit", 300, internal=["10.10.0.0/24"], disciplines=FEW)
     assert never.summary["recommendation"]["kind"] == "never_full"
-    assert never.summary["recommendation"]["as_loaded"] is None
+    assert never.summary["recommendation"]["as_loaded"] == []
 
 
 def test_report_and_notebook_have_the_lines_of_tc_and_what_they_give(office, tmp_path):
@@ -73,8 +82,8 @@ def test_report_and_notebook_have_the_lines_of_tc_and_what_they_give(office, tmp
     found = office.summary["recommendation"]
     for line in (*found["commands"]["up"], *found["commands"]["down"]):
         assert line in report, line
-    assert found["as_loaded"]["sentence"].replace("->", "→") in report
-    assert found["as_loaded"]["sentence"] in shown(office.summary)
+    assert found["at_the_link"].replace("->", "→") in report
+    assert any(found["at_the_link"] in said for said in shown(office.summary) if isinstance(said, str))
 
 
 @pytest.mark.parametrize(

@@ -305,9 +305,10 @@ def test_the_terminal_says_only_what_its_command_does():
     lines = answer_lines(told | {"recommendation": recommendation(told)})
     assert lines[0].endswith(f"`{LOAD.format('fq_codel')}`")
     assert lines[1].startswith("It shapes both directions of eth0 to 95 % of the link's rates")
+    assert lines[2].startswith("The figures are of the discipline at the link itself")
     # The lines of tc are as many as ten: the terminal says where they are, the report and the summary have them.
-    assert "--dry-run" in lines[2] and "recommendation.commands" in lines[2]
-    assert lines[3].startswith(
+    assert "--dry-run" in lines[3] and "recommendation.commands" in lines[3]
+    assert lines[4].startswith(
         "If eth0 is itself the bottleneck of what it sends, no shaper is needed: `tc qdisc del dev"
     )
     told = summary(FIFO, row("cake", short_s=0.15, ping_ms=11.0, mos=4.3))
@@ -349,11 +350,13 @@ def test_what_remembers_every_flow_is_a_bound(id):
 def test_lost_streams_are_a_criterion_where_they_are_counted():
     rows = copy.deepcopy([row("fifo"), row("fq_codel")])
     for one, loss in zip(rows, (0.06, 0.0), strict=True):
-        one["users"]["streams"] = {"count": 3, "loss": loss}
-        one["resampled"]["stream_loss"] = [loss + 0.001 * at for at in range(8)] if loss else [0.0] * 8
-    assert recommendation(summary(*rows))["gives"] == ["loss of UDP streams 6.0 -> 0.0 %"]
-    assert resampled_values([FIFO, FIFO])["short_p95"] == [0.4, 0.4] and "stream_loss" not in resampled_values([FIFO])
-    assert resampled_values(rows)["stream_loss"] == [0.06, 0.0]
+        one["users"]["streams"] = {"count": 3, "missing": loss}
+        one["resampled"]["stream_missing"] = [loss + 0.001 * at for at in range(8)] if loss else [0.0] * 8
+    assert recommendation(summary(*rows))["gives"] == ["lost or late packets of UDP streams 6.0 -> 0.0 %"]
+    assert resampled_values([FIFO, FIFO])["short_p95"] == [0.4, 0.4] and "stream_missing" not in resampled_values(
+        [FIFO]
+    )
+    assert resampled_values(rows)["stream_missing"] == [0.06, 0.0]
 
 
 def test_a_third_discipline_does_not_decide_between_two():

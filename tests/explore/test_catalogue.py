@@ -154,7 +154,7 @@ def test_presets_are_listed_with_their_files(found):
 
 def test_rows_of_figures_are_the_users_measures_and_the_pages_own_tests_have_them(found):
     rows = found["measures"]
-    assert [row["id"] for row in rows] == ["ping", "short", "pages", "call", "film", "streams"]
+    assert [row["id"] for row in rows] == ["ping", "short", "pages", "call", "film", "streams", "conferences", "games"]
     assert {(row["part"], row["field"]) for row in rows} <= {(row.part, row.field) for row in MEASURES}
     assert all(row["title"] and row["about"] and row["phrase"] for row in rows)
     fixture = Path(__file__).parents[2] / "explore" / "tests" / "fixtures" / "catalogue.json"

@@ -8,7 +8,7 @@ from scripted import in_memory
 
 from mayfly import _native
 from mayfly.comparison.comparison import Rows, compare
-from mayfly.comparison.recommendation import criteria_values
+from mayfly.comparison.recommendation import criteria_values, recommendation
 from mayfly.comparison.session_bootstrap import hour_rule, put_intervals, values_of_hours
 from mayfly.comparison.user_metrics import BY_ID, load_sentence, measured
 from mayfly.discipline_registry import parse
@@ -51,6 +51,22 @@ def test_a_link_that_is_rarely_full_shows_the_wait_of_those_who_use_it_then(rare
         assert users["call"]["while_busy"] and users["call"]["mos_all"] > 4.3
     assert fifo["call"]["mos"] < fq_codel["call"]["mos"] - 0.05
     assert fifo["ping"]["grade"] in ("C", "D") and fq_codel["ping"]["grade"] in ("A+", "A")
+
+
+def test_a_link_full_for_four_per_cent_of_an_hour_is_not_told_to_keep_its_fifo():
+    """Before: a ping of the whole hour, grade A+, "keep what is there", while packets wait 80 ms in full seconds."""
+    starts = [60.0 + 80.0 * place for place in range(40)]
+    flows = pl.DataFrame({"start_s": starts, "size_bytes": [4_000_000] * len(starts)})
+    fields = PROBED | {"duration": "3600s", "probes.until": "3600s", "probes.call": False}
+    hour = compare(load_scenario("wired", fields), "fifo,fq_codel", flows).summary
+    fifo, fq_codel = (row["users"]["ping"] for row in hour["disciplines"])
+    assert 0.03 < fifo["busy_share"] < 0.05 and fifo["p95_all_ms"] < fifo["idle_ms"] + 5
+    assert fifo["grade"] in ("C", "D") and fq_codel["grade"] in ("A+", "A")
+    found = recommendation({**hour, "command": "whatif"})
+    assert (found["kind"], found["discipline"]) == ("use", "fq_codel")
+    # The first sentence says of how much of the time its ping is.
+    share = f"{100 * fifo['busy_share']:.1f}".rstrip("0").rstrip(".")
+    assert f"ping under load ({share} % of the time) " in found["sentence"].replace("Ping", "ping")
 
 
 def test_the_share_of_the_time_is_said(rarely_busy):
@@ -172,11 +188,11 @@ def test_intervals_are_those_of_the_hours_that_have_the_figure():
 
 
 def test_the_loss_of_streams_is_a_measure_of_users():
-    measure = BY_ID["stream_loss"]
-    row = {"users": {"streams": {"count": 2, "loss": 0.02, "loss_worst": 0.03, "loss_ci95": [0.01, 0.04]}}}
+    measure = BY_ID["stream_missing"]
+    row = {"users": {"streams": {"count": 2, "missing": 0.02, "missing_worst": 0.03, "missing_ci95": [0.01, 0.04]}}}
     found = measured(row, measure)
     assert (found.value, found.ci95, measure.unit, measure.phrase) == (
-        0.02, [0.01, 0.04], "share", "loss of UDP streams"
+        0.02, [0.01, 0.04], "share", "share lost or late of UDP streams"
     )  # fmt: skip
     assert measured({"users": {"streams": None}}, measure) is None
 

@@ -27,6 +27,7 @@ pub(crate) fn question(
     let rate = network.rate.bps();
     let reverse_rate = network.reverse_rate.map_or(rate, |rate| rate.bps());
     Ok(Question {
+        loaded: Vec::new(),
         command: prepared.of.command.to_owned(),
         links: Some(Links { down: way(rate, network.limit, down), up: way(reverse_rate, network.reverse_limit, up) }),
         hours: 0,

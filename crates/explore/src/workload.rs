@@ -156,6 +156,7 @@ pub(crate) fn prepared(
     run.traced = calls.map(|row| first as u32 + row).collect();
     let facts = Facts { probes: drawn.probes, groups, capture: drawn.capture, ..Facts::default() };
     let flows = drawn.list.put_into(&mut run);
+    run.heard = metrics::heard(&run, &flows, &facts);
     Ok(Prepared { run, flows, facts, attackers, alone, of })
 }
 

@@ -4,8 +4,10 @@ use serde::Serialize;
 use units::Time;
 
 use crate::call::{self, Call};
+use crate::conference::{self, Conferences};
 use crate::context::FactsError;
 use crate::film;
+use crate::games::{self, Games};
 use crate::goodput::{self, Goodput};
 use crate::observed::Observed;
 use crate::pages::Pages;
@@ -39,8 +41,12 @@ pub struct Figures {
     pub downloads: Option<Goodput>,
     /// Goodput of uploads above 1 MB.
     pub uploads: Option<Goodput>,
-    /// Loss of the UDP streams of a capture.
+    /// UDP streams of a capture, and what is lost of them or late.
     pub streams: Option<Streams>,
+    /// Video of conferences among them.
+    pub conferences: Option<Conferences>,
+    /// Games among them.
+    pub games: Option<Games>,
 }
 
 /// What is decided once, so that runs which are compared or resampled are measured alike.
@@ -77,6 +83,8 @@ pub fn pooled(runs: &[&Observed], idle_s: Option<f64>, span: (f64, f64), rule: R
         pages: Pages::of(runs.iter().flat_map(|run| &run.pages).copied()),
         video: captured.or_else(|| film::video(runs.iter().flat_map(|run| &run.workload_films), span.1)),
         streams: streams::streams(runs.iter().flat_map(|run| &run.streams)),
+        conferences: conference::conferences(runs.iter().flat_map(|run| &run.conferences)),
+        games: games::games(runs.iter().flat_map(|run| &run.games)),
         ..of_runs(&transfers, above, rule.least_bytes)
     }
 }
@@ -98,6 +106,8 @@ fn of_runs(runs: &transfers::Runs<'_>, above: bool, least_bytes: Option<u64>) ->
         downloads: goodput::goodput(runs, false),
         uploads: goodput::goodput(runs, true),
         streams: None,
+        conferences: None,
+        games: None,
     }
 }
 

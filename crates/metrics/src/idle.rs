@@ -25,6 +25,7 @@ pub fn idle_rtt(run: &Run, ping: &FlowSpec) -> Result<Option<Time>, ConfigError>
     quiet.counting = Default::default();
     quiet.watched = Vec::new();
     quiet.traced = Vec::new();
+    quiet.heard = Vec::new();
     quiet.trace_drops = false;
     quiet.subflows = false;
     quiet.sample_interval = Time::ZERO;

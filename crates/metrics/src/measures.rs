@@ -117,7 +117,7 @@ const BASE: Measure = Measure {
 const P95: Measure = Measure { field: "p95_s", interval: "p95_ci95", statistic: "95th percentile", ..BASE };
 
 /// In the order of columns and panels.
-pub const MEASURES: [Measure; 11] = [
+pub const MEASURES: [Measure; 13] = [
     Measure {
         id: "unfinished",
         unit: In::Share,
@@ -186,7 +186,7 @@ pub const MEASURES: [Measure; 11] = [
         what: "call",
         statistic: "MOS",
         head: "call\nMOS",
-        noticed: Some(Noticed { place: 3, name: "call quality (MOS)", change: 0.2 }),
+        noticed: Some(Noticed { place: 4, name: "call quality (MOS)", change: 0.2 }),
         page: Some(OnPage {
             place: 3,
             id: "call",
@@ -203,7 +203,7 @@ pub const MEASURES: [Measure; 11] = [
         what: "page load",
         head: "pages\np95",
         pictured: true,
-        noticed: Some(Noticed { place: 5, name: "pages (95th percentile)", change: 0.1 }),
+        noticed: Some(Noticed { place: 7, name: "pages (95th percentile)", change: 0.1 }),
         page: Some(OnPage {
             place: 2,
             id: "pages",
@@ -235,22 +235,62 @@ pub const MEASURES: [Measure; 11] = [
         ..BASE
     },
     Measure {
-        id: "stream_loss",
+        id: "game_lag",
+        part: "games",
+        field: "lag_p95_ms",
+        interval: "lag_p95_ci95",
+        unit: In::Ms,
+        what: "lag of games",
+        head: "games\nlag\np95",
+        noticed: Some(Noticed { place: 3, name: "lag of games", change: 10.0 }),
+        page: Some(OnPage {
+            place: 7,
+            id: "games",
+            title: "Lag of games",
+            about: "95 of 100 packets of a player and the answers to them take less, there and back",
+            phrase: "the lag of games",
+            absent: "",
+        }),
+        ..P95
+    },
+    Measure {
+        id: "conference_frozen",
+        part: "conferences",
+        field: "frozen",
+        interval: "frozen_ci95",
+        unit: In::Share,
+        what: "video calls",
+        statistic: "time frozen",
+        head: "video\ncalls\nfrozen",
+        none: "no video call stands still",
+        noticed: Some(Noticed { place: 5, name: "video calls at a standstill", change: 0.01 }),
+        page: Some(OnPage {
+            place: 6,
+            id: "conferences",
+            title: "Video calls stand still",
+            about: "share of their time",
+            phrase: "video calls at a standstill",
+            absent: "",
+        }),
+        ..BASE
+    },
+    Measure {
+        id: "stream_missing",
         part: "streams",
-        field: "loss",
-        interval: "loss_ci95",
+        field: "missing",
+        interval: "missing_ci95",
         unit: In::Share,
         what: "UDP streams",
-        statistic: "loss",
-        head: "UDP\nstreams\nloss",
-        none: "no stream of UDP loses a packet",
-        noticed: Some(Noticed { place: 4, name: "loss of UDP streams", change: 0.01 }),
+        statistic: "share lost or late",
+        head: "UDP\nlost or\nlate",
+        none: "no packet of a UDP stream is lost or late",
+        noticed: Some(Noticed { place: 6, name: "lost or late packets of UDP streams", change: 0.01 }),
         page: Some(OnPage {
             place: 5,
             id: "streams",
-            title: "Loss of UDP streams",
-            about: "share of the packets of streams of 10 s or more",
-            phrase: "loss of UDP streams",
+            title: "UDP lost or late",
+            about: "share of the packets of streams of 10 s or more that are lost, or held for more than 100 ms",
+            phrase: "lost or late packets of UDP streams",
             absent: "",
         }),
         ..BASE
@@ -264,7 +304,7 @@ pub const MEASURES: [Measure; 11] = [
         statistic: "median",
         head: "long\ntransfers\nmedian",
         in_report: false,
-        noticed: Some(Noticed { place: 6, name: "long transfers (median)", change: 0.5 }),
+        noticed: Some(Noticed { place: 8, name: "long transfers (median)", change: 0.5 }),
         ..BASE
     },
     Measure {
@@ -272,7 +312,7 @@ pub const MEASURES: [Measure; 11] = [
         part: "long",
         what: "long transfers",
         pictured: true,
-        noticed: Some(Noticed { place: 7, name: "long transfers (95th percentile)", change: 0.5 }),
+        noticed: Some(Noticed { place: 9, name: "long transfers (95th percentile)", change: 0.5 }),
         ..P95
     },
     Measure {

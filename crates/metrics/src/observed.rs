@@ -3,8 +3,10 @@
 use netsim::ProbePacket;
 
 use crate::busy::Busy;
+use crate::conference::{self, Stills};
 use crate::context::{FactsError, ProbeName};
 use crate::film::{self, Segment};
+use crate::games::{self, Lags};
 use crate::pages;
 use crate::playout::Pair;
 use crate::run_view::Ran;
@@ -30,6 +32,8 @@ pub struct Observed {
     /// With their groups.
     pub(crate) workload_films: Vec<(u32, Vec<Segment>)>,
     pub(crate) streams: Vec<Stream>,
+    pub(crate) conferences: Vec<Stills>,
+    pub(crate) games: Vec<Lags>,
 }
 
 impl Observed {
@@ -37,6 +41,7 @@ impl Observed {
     /// Facts that do not fit the flows.
     pub fn of(ran: &Ran<'_>) -> Result<Observed, FactsError> {
         ran.check()?;
+        let streaming = streams::streaming(ran);
         Ok(Observed {
             transfers: transfers::transfers(ran),
             brings_long: ran.brings_long(),
@@ -48,7 +53,9 @@ impl Observed {
             pages: pages::of_run(ran),
             captured_films: stream::of_run(ran),
             workload_films: film::of_run(ran),
-            streams: streams::of_run(ran),
+            streams: streams::of_run(ran, &streaming),
+            conferences: conference::of_run(&streaming, ran.span_s().1),
+            games: games::of_run(&streaming),
         })
     }
 }

@@ -10,7 +10,7 @@ use crate::run_view::known;
 /// What was sent so shortly before the end of the run and did not come may be on its way, and does not count, seconds.
 pub(crate) const UNDER_WAY_S: f64 = 1.0;
 
-/// How far a ping rises over the idle link: the grade of the public tests for bufferbloat (docs/users.md).
+/// How far a ping rises over the idle link: the grades of DSLReports' test for bufferbloat (docs/users.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema, serde::Deserialize))]
 pub enum Grade {
@@ -29,7 +29,7 @@ pub enum Grade {
     F,
 }
 
-/// Grades by the increase of the mean, milliseconds, below which they are given.
+/// Grades by the increase of the mean, milliseconds, below which they are given (DSLReports, FAQ 17930).
 const GRADES: [(Grade, f64); 5] =
     [(Grade::APlus, 5.0), (Grade::A, 30.0), (Grade::B, 60.0), (Grade::C, 200.0), (Grade::D, 400.0)];
 
@@ -58,8 +58,8 @@ pub struct Ping {
     pub p95_ci95: Option<[f64; 2]>,
     /// Share that did not return.
     pub loss: f64,
-    /// Of the increase of the mean over the idle link.
-    pub grade: Grade,
+    /// Of the increase of the mean over the idle link; `None` where the figures are not of busy seconds.
+    pub grade: Option<Grade>,
     /// Mean of all pings that returned, milliseconds.
     pub mean_all_ms: Option<f64>,
     /// 95 of 100 of all pings take at most this, milliseconds.
@@ -123,7 +123,7 @@ pub(crate) fn ping(
         p99_ms: percentile(&times, 0.99),
         p95_ci95: percentile_ci95(&times, 0.95),
         loss: 1.0 - times.len() as f64 / probes as f64,
-        grade: mean_ms.map_or(Grade::F, |mean_ms| grade(mean_ms - idle_ms)),
+        grade: while_busy.then(|| mean_ms.map_or(Grade::F, |mean_ms| grade(mean_ms - idle_ms))),
         mean_all_ms: mean(&of_all),
         p95_all_ms: percentile(&of_all, 0.95),
     })
@@ -158,16 +158,21 @@ mod tests {
         assert_eq!(found.probes, 3);
         assert!((found.loss - 1.0 / 3.0).abs() < 1e-15);
         assert!((found.mean_ms.expect("two returned") - 30.0).abs() < 1e-9);
-        assert_eq!(found.grade, Grade::A);
+        // Nothing is known of the link, and a grade is of one that is full.
+        assert_eq!(found.grade, None);
     }
 
     #[test]
     fn of_none_that_returns_the_grade_is_the_worst() {
         let packets = [packet(0, None), packet(100, None)];
-        let found = ping(&[(&packets, &Busy::default())], 0.02, (0.05, 10.0), None).expect("pings");
+        let full = Busy::of(&Output {
+            seconds: vec![LinkSecond { second: 0, forward: 1.0, reverse: 0.0 }],
+            ..Output::default()
+        });
+        let found = ping(&[(&packets, &full)], 0.02, (0.05, 10.0), None).expect("pings");
         assert_eq!(
             (found.probes, found.mean_ms, found.p95_ms, found.loss, found.grade),
-            (1, None, None, 1.0, Grade::F)
+            (1, None, None, 1.0, Some(Grade::F))
         );
         assert_eq!(ping(&[(&packets, &Busy::default())], 0.02, (1.0, 10.0), None), None);
     }
@@ -180,11 +185,14 @@ mod tests {
         let packets =
             [packet(500, Some(520)), packet(1500, Some(1700)), packet(2500, Some(2520)), packet(3500, Some(3520))];
         let found = ping(&[(&packets, &busy)], 0.02, (0.0, 10.0), None).expect("pings");
-        assert_eq!((found.probes, found.while_busy, found.busy_share, found.grade), (1, true, Some(0.25), Grade::C));
+        assert_eq!(
+            (found.probes, found.while_busy, found.busy_share, found.grade),
+            (1, true, Some(0.25), Some(Grade::C))
+        );
         assert!((found.p95_ms.expect("one") - 200.0).abs() < 1e-9);
         assert!((found.mean_all_ms.expect("four") - 65.0).abs() < 1e-9);
         let idle = ping(&[(&packets[..1], &busy)], 0.02, (0.0, 10.0), None).expect("a ping");
-        assert_eq!((idle.probes, idle.while_busy, idle.busy_share), (1, false, Some(0.0)));
+        assert_eq!((idle.probes, idle.while_busy, idle.busy_share, idle.grade), (1, false, Some(0.0), None));
         // Two runs are measured as one, and who compares them may ask for all of the time.
         let two = [(&packets[..2], &busy), (&packets[..2], &busy)];
         let of = |asked| ping(&two, 0.02, (0.0, 10.0), asked).expect("pings");

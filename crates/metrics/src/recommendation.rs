@@ -24,7 +24,7 @@ pub use unknown::Unknown;
 use asked::Place;
 use choice::By;
 use criteria::CRITERIA;
-use difference::{Difference, differences};
+use difference::{Difference, differences, moved_differences};
 use words::{capital, listed};
 
 /// Share of its rate that a link must send in some second to be full at times.
@@ -46,6 +46,9 @@ pub struct Recommendation {
     pub discipline: Option<String>,
     /// Labels of those that do as well.
     pub equal: Vec<String>,
+    /// Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest
+    /// of those that do as well. Empty where there is no command that shapes.
+    pub to_load: Vec<String>,
     /// Where it runs, by the registry.
     pub runs_on: Vec<&'static str>,
     /// What gets better, a clause each.
@@ -54,8 +57,11 @@ pub struct Recommendation {
     pub costs: Vec<String>,
     /// What the answer cannot know; empty where there is nothing.
     pub doubt: String,
-    /// All in words, with the command at its end where it says what to use.
+    /// All in words, with the command at its end where it says what to use. Gains and prices are those of the command where
+    /// it was asked with what this gives.
     pub sentence: String,
+    /// What the discipline gives at the link itself, in words; empty where `sentence` says so.
+    pub at_the_link: String,
     /// The command of Mayfly that switches it on in both directions; `None` where there is none.
     pub load: Option<String>,
     /// To what it shapes; `None` where no discipline is named, and for a link that varies.
@@ -93,8 +99,11 @@ pub fn recommendation(asked: &Question) -> Option<Recommendation> {
     }
     let by = By { single: asked.is_single(), to_use: asked.is_of_a_link() };
     let (at, choice) = (choice::baseline(&rows)?, choice::choose(&rows, by)?);
-    let (best, reference) = (rows[choice.best], rows[at]);
-    let answer = Answer { asked, links, rows: &rows, best, reference, found: differences(best, reference), choice };
+    let reference = rows[at];
+    let loaded = Loaded::of(asked, &rows, reference, &choice, by);
+    let best = loaded.as_ref().map_or(rows[choice.best], |loaded| loaded.best);
+    let found = differences(best, reference);
+    let answer = Answer { asked, links, rows: &rows, best, reference, found, choice, loaded };
     let found = answer.told(at);
     let withheld = asked.unknown.as_ref().and_then(|unknown| unknown.withholds(found.kind, answer.load()));
     Some(match withheld {
@@ -129,6 +138,37 @@ fn may_be_chosen(row: &Row, to_use: bool) -> bool {
     row.place().is_some() && !(to_use && choice::is_bound(row))
 }
 
+/// Disciplines where the command puts them.
+struct Loaded<'a> {
+    /// The one to choose by what they give there; its row at the link.
+    best: &'a Row,
+    /// Of the best from the reference.
+    found: Vec<Difference>,
+    /// Labels of those that do not differ from it in anything that counts.
+    equal: Vec<&'a str>,
+}
+
+impl<'a> Loaded<'a> {
+    /// `None` where none ran.
+    fn of(asked: &'a Question, rows: &[&'a Row], reference: &Row, choice: &Choice, by: By) -> Option<Loaded<'a>> {
+        let good: Vec<&Row> = [&choice.best].into_iter().chain(&choice.equal).map(|&at| rows[at]).collect();
+        let at_link = |own: &Row| good.iter().find(|row| row.label == own.label).copied();
+        let ran: Vec<(&Row, &Row)> = asked.loaded.iter().filter_map(|own| Some((own, at_link(own)?))).collect();
+        let found = |&(own, link): &(&'a Row, &'a Row)| (link, moved_differences((own, link), (reference, reference)));
+        let mut all: Vec<(&Row, Vec<Difference>)> = ran.iter().map(found).collect();
+        let best = choice::best(&all, by)?;
+        let alike = |&(at, pair): &(usize, &(&'a Row, &'a Row))| {
+            at != best && !moved_differences(*pair, ran[best]).iter().any(Difference::counts)
+        };
+        let equal = ran.iter().enumerate().filter(alike).map(|(_, (_, link))| link.label.as_str()).collect();
+        let (best, found) = all.swap_remove(best);
+        Some(Loaded { best, found, equal })
+    }
+}
+
+/// Disciplines that are run where the command puts them, at most.
+const MOST_LOADED: usize = 3;
+
 /// All that an answer is made of.
 struct Answer<'a> {
     asked: &'a Question,
@@ -136,9 +176,11 @@ struct Answer<'a> {
     rows: &'a [&'a Row],
     best: &'a Row,
     reference: &'a Row,
-    /// Of the best from the reference.
+    /// Of the best from the reference, at the link itself.
     found: Vec<Difference>,
     choice: Choice,
+    /// What the command gives, where that is known.
+    loaded: Option<Loaded<'a>>,
 }
 
 impl Answer<'_> {
@@ -158,8 +200,7 @@ impl Answer<'_> {
             if same {
                 return self.made(Kind::Overloaded, None, Vec::new(), sentence);
             }
-            let sentence =
-                format!("{sentence} Until then {} does least harm: {}.", self.best.label, self.clauses(false));
+            let sentence = format!("{sentence} Until then {} does least harm: {}.", self.best.label, self.clauses());
             return self.made(Kind::Overloaded, Some(self.best), Vec::new(), sentence);
         }
         if same { self.no_difference() } else { self.better() }
@@ -254,16 +295,19 @@ impl Answer<'_> {
 
     /// The chosen one is better than the reference.
     fn better(&self) -> Recommendation {
-        let (label, clauses) = (&self.best.label, self.clauses(true));
-        let names: Vec<&str> = self.choice.equal.iter().map(|&at| self.rows[at].label.as_str()).collect();
+        let (label, clauses) = (&self.best.label, self.clauses());
+        let names = match &self.loaded {
+            Some(loaded) => loaded.equal.clone(),
+            None => self.equal(),
+        };
         let (kind, mut sentence) = if self.asked.is_of_a_link() {
-            (Kind::Use, format!("Use {label}: {}. {clauses}.", self.where_it_is()))
+            let given = if self.loaded.is_some() { format!("With this command: {clauses}") } else { capital(&clauses) };
+            (Kind::Use, format!("Use {label}: {}. {given}.", self.where_it_is()))
         } else {
-            (Kind::Fastest, format!("Fastest here: {label}. {clauses}."))
+            (Kind::Fastest, format!("Fastest here: {label}. {}.", capital(&clauses)))
         };
         if !names.is_empty() {
-            let do_as_well = if names.len() == 1 { "does as well" } else { "do as well" };
-            sentence += &format!(" {} {do_as_well}.", capital(&listed(&names)));
+            sentence += &format!(" {} {}.", capital(&listed(&names)), do_as_well(&names));
         }
         sentence += &self.near();
         if choice::is_bound(self.best) {
@@ -303,32 +347,51 @@ impl Answer<'_> {
         }
     }
 
-    /// What gets better, and what it costs.
-    fn clauses(&self, first: bool) -> String {
-        let (gives, costs) = self.sides();
-        let text = if gives.is_empty() { "nothing that is felt".to_owned() } else { gives.join(", ") };
-        let text = if first { capital(&text) } else { text };
-        if !costs.is_empty() {
-            return format!("{text}; the price: {}", costs.join(", "));
-        }
-        // What would be felt, but may be chance, is no price; to call it nothing would hide it.
-        let doubtful = self.found.iter().filter(|one| one.is_noticed_as_worse()).map(Difference::text);
-        let doubtful: Vec<_> = doubtful.collect();
-        if doubtful.is_empty() {
-            format!("{text}; it costs nothing that is felt")
-        } else {
-            format!("{text}; no price that is more than chance ({})", doubtful.join(", "))
-        }
+    /// Labels of those that are as good as the best at the link itself.
+    fn equal(&self) -> Vec<&str> {
+        let good = [&self.choice.best].into_iter().chain(&self.choice.equal).map(|&at| self.rows[at].label.as_str());
+        good.filter(|&label| label != self.best.label).collect()
     }
 
-    fn sides(&self) -> (Vec<String>, Vec<String>) {
-        let better = self.found.iter().filter(|one| one.worse_by() < 0.0);
-        let worse = self.found.iter().filter(|one| one.worse_by() > 0.0);
-        (better.map(Difference::text).collect(), worse.map(Difference::text).collect())
+    /// What the best gives at the link itself, where the answer says what its command gives.
+    fn at_the_link(&self) -> String {
+        if self.loaded.is_none() {
+            return String::new();
+        }
+        let names = self.equal();
+        let equal = match names.as_slice() {
+            [] => String::new(),
+            names => format!(" {} {} there.", capital(&listed(names)), do_as_well(names)),
+        };
+        let clauses = clauses(&self.found);
+        format!("Where eth0 is itself the bottleneck, {} gives: {clauses}.{equal}", self.best.label)
+    }
+
+    /// Labels of what to run where the command puts it.
+    fn to_load(&self) -> Vec<String> {
+        let good = [&self.choice.best].into_iter().chain(&self.choice.equal).map(|&at| self.rows[at]);
+        let may_be_loaded = |row: &&Row| row.place().is_some() && !choice::is_bound(row);
+        let good: Vec<&Row> = good.filter(may_be_loaded).collect();
+        let (first, rest) = match good.split_first() {
+            Some((first, rest)) => (first, rest),
+            None => return Vec::new(),
+        };
+        let others = choice::by_simplicity(rest).into_iter().map(|at| &rest[at]);
+        [first].into_iter().chain(others).take(MOST_LOADED).map(|row| row.label.clone()).collect()
+    }
+
+    /// What gets better, and what it costs: of the command where that is known.
+    fn clauses(&self) -> String {
+        clauses(self.given())
+    }
+
+    /// Differences from what is there: of the command where that is known.
+    fn given(&self) -> &[Difference] {
+        self.loaded.as_ref().map_or(&self.found, |loaded| &loaded.found)
     }
 
     fn made(&self, kind: Kind, row: Option<&Row>, equal: Vec<String>, sentence: String) -> Recommendation {
-        let (gives, costs) = if row.is_some() { self.sides() } else { Default::default() };
+        let (gives, costs) = if row.is_some() { sides(self.given()) } else { Default::default() };
         let sure = !self.asked.is_single() || matches!(kind, Kind::NeverFull | Kind::Unanswered);
         let doubt = if sure { "" } else { DOUBT };
         let switched = row.filter(|row| !choice::is_bound(row));
@@ -342,15 +405,44 @@ impl Answer<'_> {
             kind,
             discipline: row.map(|row| row.label.clone()),
             equal,
+            to_load: if shapes.is_some() && !varies { self.to_load() } else { Vec::new() },
             runs_on: row.and_then(Row::runs_on).map_or(Vec::new(), |at| at.places().to_vec()),
             gives,
             costs,
             doubt: doubt.to_owned(),
             sentence: says.map_or(sentence.clone(), |line| format!("{sentence} `{line}`")),
+            at_the_link: row.map_or(String::new(), |_| self.at_the_link()),
             load,
             shapes: shapes.filter(|_| !varies),
         }
     }
+}
+
+/// What gets better, and what it costs.
+fn clauses(found: &[Difference]) -> String {
+    let (gives, costs) = sides(found);
+    let text = if gives.is_empty() { "nothing that is felt".to_owned() } else { gives.join(", ") };
+    if !costs.is_empty() {
+        return format!("{text}; the price: {}", costs.join(", "));
+    }
+    // What would be felt, but may be chance, is no price; to call it nothing would hide it.
+    let doubtful = found.iter().filter(|one| one.is_noticed_as_worse()).map(Difference::text);
+    let doubtful: Vec<_> = doubtful.collect();
+    if doubtful.is_empty() {
+        format!("{text}; it costs nothing that is felt")
+    } else {
+        format!("{text}; no price that is more than chance ({})", doubtful.join(", "))
+    }
+}
+
+fn sides(found: &[Difference]) -> (Vec<String>, Vec<String>) {
+    let better = found.iter().filter(|one| one.worse_by() < 0.0);
+    let worse = found.iter().filter(|one| one.worse_by() > 0.0);
+    (better.map(Difference::text).collect(), worse.map(Difference::text).collect())
+}
+
+fn do_as_well(names: &[&str]) -> &'static str {
+    if names.len() == 1 { "does as well" } else { "do as well" }
 }
 
 const DOUBT: &str = "One run: its intervals are of its flows alone, so differences count from a fifth on.";

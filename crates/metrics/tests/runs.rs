@@ -4,10 +4,12 @@
 mod dumbbell;
 
 use dumbbell::{datagrams, go, ms, transfer, wired};
-use metrics::{CaptureFacts, Facts, Kind, Mechanism, ProbeName, Ran, figures, idle_rtt, kinds, mechanisms, waits};
+use metrics::{
+    CaptureFacts, Facts, Figures, Kind, Mechanism, ProbeName, Ran, figures, heard, idle_rtt, kinds, mechanisms, waits,
+};
 use netsim::{Control, FlowSpec, Output, Probe, Run};
 use qdisc::Limit;
-use units::Time;
+use units::{BitRate, Time};
 
 /// Four downloads without end and a short transfer each 200 ms, everything traced.
 fn busy(discipline: &str) -> (Run, Vec<FlowSpec>, Output) {
@@ -146,14 +148,74 @@ fn figures_have_the_probes_at_the_head_of_the_list() {
     assert_eq!(idle, Some(Time(expected)));
     let found = figures(&ran, idle).expect("facts that fit");
     let measured = found.ping.expect("pings");
-    assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, metrics::Grade::APlus));
-    // A link that is never busy: the figures are of all of the time.
+    assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, None));
+    // A link that is never busy: the figures are of all of the time, and have no grade.
     assert_eq!((measured.while_busy, measured.busy_share), (false, Some(0.0)));
     assert_eq!((measured.p95_all_ms, found.streams), (measured.p95_ms, None));
     assert_eq!(found.short.expect("one").flows, 1);
     assert_eq!(found.transfers.expect("one").down[1].flows, 1);
     assert!(found.call.is_none() && found.pages.is_none() && found.video.is_none());
     assert_eq!(kinds(&ran, &[]), Ok(vec![Kind::Ping, Kind::Short]));
+}
+
+/// A stream of 500 kbit/s for 20 s and a game both ways, with downloads from 5 s to 10 s, and more flows; over a link of so
+/// many Mbit/s.
+fn streaming(discipline: &str, mbps: u64, more: &[FlowSpec]) -> Figures {
+    let mut run = wired(discipline);
+    run.duration = ms(1_000_000);
+    run.network.rate = BitRate::from_bps(mbps * 1_000_000).expect("above 0");
+    run.network.limit = Limit::Packets(100);
+    // For 20 s.
+    let stream = |src: u32, up: bool, len: u32, gap: Time| {
+        let packets = 20_000_000_000 / gap.0;
+        FlowSpec { dst: src, up, ..datagrams(Time::ZERO, src, packets, len, gap) }
+    };
+    let mut flows = vec![
+        stream(0, false, 1200, Time(19_200_000)),
+        stream(1, false, 380, Time(15_625_000)),
+        stream(1, true, 95, Time(15_625_000)),
+    ];
+    flows.extend((0..3).map(|src| FlowSpec { src: 2 + src, ..transfer(ms(5_000), 2_000_000) }));
+    flows.extend_from_slice(more);
+    let rows = flows.len() as u32;
+    let connections = (0..rows).map(|row| row - u32::from(row >= 2)).collect();
+    let capture = CaptureFacts { clients: vec![0; rows as usize], connections, calls: Vec::new() };
+    let facts = Facts { capture: Some(capture), ..Facts::default() };
+    run.heard = heard(&run, &flows, &facts);
+    assert_eq!(run.heard, [0, 1, 2]);
+    let output = go(&run, &flows);
+    figures(&Ran { run: &run, flows: &flows, output: &output, facts: &facts }, None).expect("facts that fit")
+}
+
+#[test]
+fn streams_are_measured_by_what_the_link_holds_and_loses() {
+    let (fifo, fair) = (streaming("fifo", 4, &[]), streaming("fq_codel", 4, &[]));
+    let [fifo_streams, fair_streams] = [fifo.streams, fair.streams].map(|streams| streams.expect("three"));
+    assert_eq!((fifo_streams.count, fifo_streams.games, fifo_streams.videos), (3, 2, 0));
+    // A hundred packets take 300 ms.
+    let [held, hardly] = [fifo_streams, fair_streams].map(|streams| streams.late.expect("heard"));
+    assert!(held > 0.05 && hardly < 0.01, "{held} {hardly}");
+    let sum = |streams: metrics::Streams| streams.late.zip(streams.loss).map(|(late, loss)| late + loss);
+    assert!((fifo_streams.missing.expect("sent") - sum(fifo_streams).expect("sent")).abs() < 1e-12);
+    let [slow, quick] = [fifo.games, fair.games].map(|games| games.expect("one").lag_p95_ms.expect("lags"));
+    assert!(slow > 250.0 && quick < 60.0, "{slow} {quick}");
+}
+
+#[test]
+fn a_constant_delay_makes_nothing_late() {
+    let found = streaming("fifo", 400, &[]);
+    let streams = found.streams.expect("three");
+    assert_eq!((streams.missing, streams.missing_worst), (Some(0.0), Some(0.0)));
+}
+
+#[test]
+fn a_time_without_streams_changes_none_of_their_figures() {
+    for discipline in ["fifo", "fq_codel", "efd"] {
+        let later: Vec<FlowSpec> = (0..50).map(|n| transfer(ms(100_000 + 10_000 * n), 300_000)).collect();
+        let [alone, longer] = [&[][..], &later].map(|more| streaming(discipline, 4, more));
+        assert_eq!((alone.streams, alone.games), (longer.streams, longer.games), "{discipline}");
+        assert_ne!(alone.transfers, longer.transfers);
+    }
 }
 
 #[test]

@@ -131,6 +131,7 @@ fn ns2_settings(discipline: &str) -> Result<Run, Box<dyn Error>> {
         bursts: Default::default(),
         applications: Vec::new(),
         probes: Vec::new(),
+        heard: Vec::new(),
     })
 }
 

@@ -65,6 +65,8 @@ pub struct Run {
     pub applications: Vec<Application>,
     /// UDP flows that measure and are no part of the workload.
     pub probes: Vec<Probe>,
+    /// UDP flows of the workload whose arrivals are written down ([`Arrivals`](crate::Arrivals)), by ascending index.
+    pub heard: Vec<u32>,
 }
 
 const MINUTE: Time = Time(60_000_000_000);
@@ -121,6 +123,13 @@ impl Run {
             if let Some(index) = indices.iter().find(|&&index| index as usize >= flows.len()) {
                 return Err(ConfigError::Value(name, index.to_string(), "the index of a flow"));
             }
+        }
+        if let Some(pair) = self.heard.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(ConfigError::Value("heard", pair[1].to_string(), "above the flow named before it"));
+        }
+        let is_udp = |flow: u32| flows.get(flow as usize).is_some_and(|flow| flow.udp.is_some());
+        if let Some(index) = self.heard.iter().find(|&&index| !is_udp(index)) {
+            return Err(ConfigError::Value("heard", index.to_string(), "the index of a UDP flow"));
         }
         self.counting.check(self.duration, flows.len())?;
         let mut before = Time::ZERO;

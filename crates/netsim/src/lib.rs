@@ -43,7 +43,7 @@ pub use network::{Network, Shaper, ShaperPlace, Shaping};
 pub use out::accounting::{Account, Books, Count};
 pub use out::counting::Counting;
 pub use out::pcap::{End, Recording, Side};
-pub use out::probes::{Probe, ProbePacket};
+pub use out::probes::{Arrivals, Probe, ProbePacket};
 pub use out::queue_delay::QueueDelay;
 pub use out::records::{
     ClassCount, Counters, Departures, Drop, FlowRecord, InterfaceCounts, LinkSecond, Output, Sample, TreeClassCounts,

@@ -710,7 +710,8 @@ impl<'a> Sim<'a> {
                 let own = (bursts.part(owner.flow).unwrap_or_default(), bursts.list.as_slice());
                 let probe = self.probes.kind(owner.flow.into());
                 let ends = (owner, path.out, path.back);
-                let source = Source::start(ends, probe, spec.size_bytes, constant, own, &mut self.net);
+                let is_heard = self.run.heard.binary_search(&owner.flow).is_ok();
+                let source = Source::start(ends, probe, spec.size_bytes, constant, own, is_heard, &mut self.net);
                 *transport = Transport::Udp(source);
             }
             (None, Transport::Tcp(connection)) if fits => {
@@ -780,6 +781,7 @@ impl<'a> Sim<'a> {
             Transport::Udp(source) => {
                 source.report(record);
                 self.out.probes.append(&mut source.take_log());
+                self.out.arrivals.extend(source.take_arrivals());
             }
             Transport::Media(stream) => {
                 stream.close(record);

@@ -10,7 +10,7 @@ use units::{Direction, Time};
 use crate::error::ConfigError;
 use crate::event::Kind;
 use crate::flow::FlowSpec;
-use crate::out::probes::{Probe, ProbePacket};
+use crate::out::probes::{Arrivals, Probe, ProbePacket};
 use crate::out::records::FlowRecord;
 use crate::wire::handle::{Handle, Mark, Owner};
 use crate::wire::net::Net;
@@ -111,6 +111,8 @@ pub(crate) struct Source {
     first: Time,
     last: Time,
     log: Option<Box<Log>>,
+    /// Arrival of each packet that was sent, where that is asked for.
+    arrivals: Option<Vec<Time>>,
 }
 
 /// The packets of a probe, and the pipe from its receiver when that sends them back.
@@ -129,6 +131,7 @@ impl Source {
         size_bytes: u64,
         (len, gap): (u32, Time),
         (mut coming, list): (Range<usize>, &[Burst]),
+        is_heard: bool,
         net: &mut Net,
     ) -> Source {
         let packets = size_bytes.div_ceil(u64::from(len - HEADER));
@@ -150,6 +153,7 @@ impl Source {
             first: Time::NEVER,
             last: Time::NEVER,
             log: probe.map(|probe| Box::new(Log { packets: Vec::new(), echo: probe.echo.then_some(back) })),
+            arrivals: is_heard.then(Vec::new),
         };
         if source.burst.at == Time::ZERO {
             source.send(list, net)
@@ -173,6 +177,9 @@ impl Source {
                 received: Time::NEVER,
                 returned: Time::NEVER,
             });
+        }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals.push(Time::NEVER);
         }
         net.send(self.out, packet);
         self.remaining -= payload;
@@ -206,6 +213,9 @@ impl Source {
                 }
             }
         }
+        if let Some(arrivals) = &mut self.arrivals {
+            arrivals[Handle::unpack(packet.handle).number as usize] = now;
+        }
         self.first = self.first.min(now);
         self.last = now;
         self.delivered += 1;
@@ -230,6 +240,11 @@ impl Source {
     /// Takes the packets of a probe; none of another source.
     pub(crate) fn take_log(&mut self) -> Vec<ProbePacket> {
         self.log.take().map_or_else(Vec::new, |log| log.packets)
+    }
+
+    /// Takes the arrivals of its packets, where they were asked for.
+    pub(crate) fn take_arrivals(&mut self) -> Option<Arrivals> {
+        self.arrivals.take().map(|times| Arrivals { flow: self.owner.flow, times })
     }
 
     pub(crate) fn delivered_bytes(&self) -> u64 {

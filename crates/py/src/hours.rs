@@ -242,6 +242,7 @@ impl Hour {
             run.bursts = hour.bursts.clone();
             run.traced = hour.calls.iter().map(|row| row + hour.probes as u32).collect();
             run.trace_limit = run.trace_limit.saturating_add(hour.call_packets);
+            run.heard = ::metrics::heard(&run, &hour.flows, &facts);
             seen(&run, &hour.flows, &facts, &control)
         })
     }

@@ -163,7 +163,8 @@ pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: FlowArrays) ->
 }
 
 /// Runs `flows`, sorted by start, with `settings`, JSON. Returns a dictionary of tables; `cell` and `nodes` are `None`
-/// without a wireless cell. With `facts` it has `observed` too, an [`Observed`].
+/// without a wireless cell. With `facts` it has `observed` too, an [`Observed`], and `counts`, how many
+/// flows ended (JSON, by the names of a row of the summary).
 ///
 /// # Errors
 /// `ValueError` with one line for a value out of its bounds; `KeyboardInterrupt` when cancelled; `RuntimeError` when
@@ -180,7 +181,8 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let facts = facts.map(|facts| facts.facts(py)).transpose()?;
-    let (run, rows) = run_and_list(py, settings, flows)?;
+    let (mut run, rows) = run_and_list(py, settings, flows)?;
+    run.heard = facts.iter().flat_map(|facts| ::metrics::heard(&run, &rows, facts)).collect();
     let control = Arc::clone(&control.0);
     let (output, observed) = py.detach(move || {
         let output = match recording {
@@ -188,14 +190,17 @@ pub fn run<'py>(
             None => netsim::run(&run, &rows, &control),
         };
         let output = output.map_err(refused)?;
-        let observed = facts
-            .map(|facts| Observed::of(&Ran { run: &run, flows: &rows, output: &output, facts: &facts }))
-            .transpose()?;
+        let seen = |facts: Facts| {
+            let ran = Ran { run: &run, flows: &rows, output: &output, facts: &facts };
+            Ok::<_, PyErr>((Observed::of(&ran)?, as_json(&Counts::of(&ran))?))
+        };
+        let observed = facts.map(seen).transpose()?;
         Ok::<_, PyErr>((output, observed))
     })?;
     let found = as_dictionary(py, &output)?;
-    if let Some(observed) = observed {
+    if let Some((observed, counts)) = observed {
         found.set_item("observed", Bound::new(py, observed)?)?;
+        found.set_item("counts", counts)?;
     }
     Ok(found)
 }

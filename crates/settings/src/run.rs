@@ -124,6 +124,7 @@ impl Settings {
             probes: self.probes.iter().map(|&flow| Probe { flow, echo: self.echoes.contains(&flow) }).collect(),
             scripts: Scripts::default(),
             bursts: Bursts::default(),
+            heard: Vec::new(),
         })
     }
 }

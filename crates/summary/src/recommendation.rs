@@ -27,8 +27,11 @@ pub struct Recommendation {
     pub command: Option<String>,
     /// How to switch it on with tc; null without a discipline, for a bound and for a link that varies.
     pub commands: Option<Commands>,
-    /// What the discipline gives where the command puts it; null without commands, and where it was not run.
-    pub as_loaded: Option<AsLoaded>,
+    /// What disciplines give where the command puts them, the recommended one first, then those that are as good at the link;
+    /// empty without commands, and where none was run. `gives`, `costs`, `equal` and `sentence` are of these where there are some.
+    pub as_loaded: Vec<AsLoaded>,
+    /// What the recommended discipline gives at the link itself, in words; empty where `sentence` says so.
+    pub at_the_link: String,
     /// What the answer cannot know; empty where there is nothing.
     pub doubt: String,
     /// All in words: the first line of the terminal.
@@ -41,12 +44,12 @@ pub struct Recommendation {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AsLoaded {
+    /// Label of the discipline.
+    pub discipline: String,
     /// Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what never ends.
     pub figures: BTreeMap<String, Option<f64>>,
     /// Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload has.
     pub packets_per_s: BTreeMap<String, f64>,
-    /// The first figures under what is there and as loaded, in words; empty where there are none.
-    pub sentence: String,
 }
 
 /// Lines for a shell, with `eth0` as the interface.

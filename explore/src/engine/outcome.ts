@@ -15,6 +15,8 @@ const NO_FIGURES: UserFigures = {
   downloads: null,
   uploads: null,
   streams: null,
+  conferences: null,
+  games: null,
 };
 
 export function readOutcome(text: string): Outcome {

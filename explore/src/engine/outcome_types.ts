@@ -46,8 +46,12 @@ export interface UserFigures {
   downloads: Goodput | null;
   /** Goodput of uploads above 1 MB. */
   uploads: Goodput | null;
-  /** Loss of the UDP streams of a capture. */
+  /** UDP streams of a capture, and what is lost of them or late. */
   streams: Streams | null;
+  /** Video of conferences among them. */
+  conferences: Conferences | null;
+  /** Games among them. */
+  games: Games | null;
 }
 
 /** Times by size, of either direction and of both. */
@@ -122,15 +126,15 @@ export interface Ping {
   p95_ci95: [number, number] | null;
   /** Share that did not return. */
   loss: number;
-  /** Of the increase of the mean over the idle link. */
-  grade: Grade;
+  /** Of the increase of the mean over the idle link; null where the figures are not of busy seconds. */
+  grade: Grade | null;
   /** Mean of all pings that returned, milliseconds. */
   mean_all_ms: number | null;
   /** 95 of 100 of all pings take at most this, milliseconds. */
   p95_all_ms: number | null;
 }
 
-/** How far a ping rises over the idle link: the grade of the public tests for bufferbloat (docs/users.md). */
+/** How far a ping rises over the idle link: the grades of DSLReports' test for bufferbloat (docs/users.md). */
 export type Grade = "A+" | "A" | "B" | "C" | "D" | "F";
 
 /** A call, or the mean of several. */
@@ -208,16 +212,54 @@ export interface Goodput {
   goodput_mbps_p5: number | null;
 }
 
-/** Loss of the streams of UDP. */
+/** Streams of UDP, and what is lost of them. */
 export interface Streams {
   /** How many: one direction counts as one. */
   count: number;
+  /** Of these, directions of calls. */
+  calls: number;
+  /** Of these, video of conferences. */
+  videos: number;
+  /** Of these, directions of games. */
+  games: number;
   /** Share of all their packets that the network lost; null when they sent none. */
   loss: number | null;
   /** The same of the stream that lost most. */
   loss_worst: number | null;
-  /** 95 % interval of `loss`; null of one run. */
-  loss_ci95: [number, number] | null;
+  /** Share of the packets that the link held for more than 100 ms, of the streams whose arrivals are known; null without. */
+  late: number | null;
+  /** Share of all their packets that were lost or late; of those lost alone where arrivals are not known. */
+  missing: number | null;
+  /** The same of the stream that has most of them. */
+  missing_worst: number | null;
+  /** 95 % interval of `missing`; null of one run. */
+  missing_ci95: [number, number] | null;
+}
+
+/** Video of conferences. */
+export interface Conferences {
+  /** How many: one direction counts as one. */
+  count: number;
+  /** How often they stood still. */
+  freezes: number;
+  /** Share of their time for which they stood still. */
+  frozen: number | null;
+  /** The same of the one that stood still longest. */
+  frozen_worst: number | null;
+  /** 95 % interval of `frozen`; null of one run. */
+  frozen_ci95: [number, number] | null;
+}
+
+/** Games. */
+export interface Games {
+  /** How many. */
+  count: number;
+  /** Median lag, there and back without the time between two updates, milliseconds. */
+  lag_p50_ms: number | null;
+  /** 95 of 100 are at most this, milliseconds. */
+  lag_p95_ms: number | null;
+  /** 95 % interval of `lag_p95_ms`; null of one run. */
+  lag_p95_ci95: [number, number] | null;
 }
 
 /** What the attacker got of the way down. */
@@ -360,6 +402,8 @@ export interface Recommendation {
   discipline: string | null;
   /** Labels of those that do as well. */
   equal: string[];
+  /** Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest of those that do as well. Empty where there is no command that shapes. */
+  to_load: string[];
   /** Where it runs, by the registry. */
   runs_on: string[];
   /** What gets better, a clause each. */
@@ -368,8 +412,10 @@ export interface Recommendation {
   costs: string[];
   /** What the answer cannot know; empty where there is nothing. */
   doubt: string;
-  /** All in words, with the command at its end where it says what to use. */
+  /** All in words, with the command at its end where it says what to use. Gains and prices are those of the command where it was asked with what this gives. */
   sentence: string;
+  /** What the discipline gives at the link itself, in words; empty where `sentence` says so. */
+  at_the_link: string;
   /** The command of Mayfly that switches it on in both directions; null where there is none. */
   load: string | null;
   /** To what it shapes; null where no discipline is named, and for a link that varies. */

@@ -50,7 +50,7 @@ export function both(metric: Metric, first: Outcome, other: Outcome): [number | 
 const DETAILS: Record<string, (figures: UserFigures) => string> = {
   ping({ ping }) {
     if (ping === null) return "";
-    const parts = [load(ping), `idle ${duration(ping.idle_ms / 1000)}`, `grade ${ping.grade}`];
+    const parts = [load(ping), `idle ${duration(ping.idle_ms / 1000)}`, ping.grade === null ? "" : `grade ${ping.grade}`];
     if (ping.loss) parts.push(`${percent(ping.loss)} lost`);
     return parts.filter((part) => part !== "").join(", ");
   },
@@ -67,8 +67,14 @@ const DETAILS: Record<string, (figures: UserFigures) => string> = {
   streams({ streams }) {
     if (!streams) return "";
     const shown = `${streams.count} ${streams.count === 1 ? "stream" : "streams"}`;
-    return streams.count > 1 && streams.loss_worst !== null ? `${shown}, ${percent(streams.loss_worst)} in the worst` : shown;
+    return streams.count > 1 && streams.missing_worst !== null ? `${shown}, ${percent(streams.missing_worst)} in the worst` : shown;
   },
+  conferences({ conferences }) {
+    if (!conferences) return "";
+    const freezes = `${conferences.freezes.toLocaleString("en-US")} ${conferences.freezes === 1 ? "freeze" : "freezes"}`;
+    return `${conferences.count} ${conferences.count === 1 ? "video" : "videos"}, ${freezes}`;
+  },
+  games: ({ games }) => (games ? `${games.count} ${games.count === 1 ? "game" : "games"}` : ""),
 };
 
 /** A row of the catalogue as a figure of an outcome. */

@@ -14,8 +14,8 @@ const [FILM_METRIC, STREAM_METRIC] = [metric("film"), metric("streams")];
 
 describe("what users feel", () => {
   it("has the rows of every workload first, then those that only some have", () => {
-    expect(METRICS.map(({ id }) => id)).toEqual(["ping", "short", "pages", "call", "long", "film", "streams"]);
-    expect(METRICS.filter(({ optional }) => optional).map(({ id }) => id)).toEqual(["film", "streams"]);
+    expect(METRICS.map(({ id }) => id)).toEqual(["ping", "short", "pages", "call", "long", "film", "streams", "conferences", "games"]);
+    expect(METRICS.filter(({ optional }) => optional).map(({ id }) => id)).toEqual(["film", "streams", "conferences", "games"]);
   });
   it("has a row for a figure that the catalogue lists, at any place in an outcome", () => {
     const measure = { id: "new", title: "New", about: "a new figure", phrase: "the new one", absent: "", part: "new", field: "p50_ms", interval: "p50_ci95", whole: "p50_all_ms", unit: "ms", better: "less" } as const;
@@ -71,9 +71,16 @@ describe("what is taken while the link is busy", () => {
 describe("streams of UDP", () => {
   it("have a row where there are some", () => {
     const made = outcome("fifo", {});
-    const lossy = { ...made, figures: { ...made.figures, streams: { count: 3, loss: 0.02, loss_worst: 0.05, loss_ci95: null } } };
+    const streams = { count: 3, calls: 0, videos: 2, games: 0, loss: 0.01, loss_worst: 0.05, late: 0.01, missing_ci95: null };
+    const lossy = { ...made, figures: { ...made.figures, streams: { ...streams, missing: 0.02, missing_worst: 0.05 } } };
     expect([STREAM_METRIC.value(lossy), STREAM_METRIC.value(made)]).toEqual([0.02, null]);
     expect([STREAM_METRIC.detail(lossy), STREAM_METRIC.detail(made)]).toEqual(["3 streams, 5 % in the worst", ""]);
+    const conferences = { count: 2, freezes: 1, frozen: 0.03, frozen_worst: 0.05, frozen_ci95: null };
+    const games = { count: 1, lag_p50_ms: 40, lag_p95_ms: 190, lag_p95_ci95: null };
+    const both = { ...made, figures: { ...made.figures, conferences, games } };
+    expect(["conferences", "games"].map((id) => metric(id).value(both))).toEqual([0.03, 0.19]);
+    expect(["conferences", "games"].map((id) => metric(id).detail(both))).toEqual(["2 videos, 1 freeze", "1 game"]);
+    expect(metric("games").detail(made)).toBe("");
   });
 });
 
@@ -100,7 +107,7 @@ describe("the answer", () => {
   const fifo = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 6 }) };
   const lfq = { label: "lfq", outcome: outcome("lfq", { ping: 0.013, short: 0.12, pages: 1.7, mos: 4.4, long: 4.8 }) };
   const words = { sentence: "Use lfq: it is better.", doubt: "One run.", gives: [], costs: [], load: null, shapes: null };
-  const told: Recommendation = { kind: "use", discipline: "lfq", equal: [], runs_on: ["module"], ...words };
+  const told: Recommendation = { kind: "use", discipline: "lfq", equal: [], to_load: [], at_the_link: "", runs_on: ["module"], ...words };
 
   it("is the sentence of the engine, and its doubt", () => {
     expect(answer([fifo, lfq], told, METRICS)).toBe("Use lfq: it is better. One run.");

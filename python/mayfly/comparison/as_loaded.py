@@ -8,23 +8,43 @@ there, and the shaper, a little below the link's rate, only takes what lasts.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
 from mayfly import _native
-from mayfly.comparison.user_metrics import BY_ID, MEASURES, measured
+from mayfly.comparison.user_metrics import MEASURES, measured
 from mayfly.discipline_registry import Discipline
+from mayfly.metrics.users import Rule
 from mayfly.scenario.scenario import Scenario, scenario_of
 from mayfly.simulate.run import observe_many
-from mayfly.text.readable import time_text
 
 if TYPE_CHECKING:
     from mayfly.summary_types import AsLoaded, DisciplineRow
 
-SAID = ("ping_p95", "short_p95", "pages_p95")
-"""Ids of the measures that the sentence has, in this order."""
+
+@dataclass(frozen=True)
+class Loaded:
+    """A discipline where the command puts it.
+
+    Parameters
+    ----------
+    row : mapping
+        What the rule of the recommendation reads of a row of the summary.
+    packets_per_s : mapping of float
+        Packets per second that the box forwards at the rates of the shapers, ``down`` and ``up``.
+    """
+
+    row: DisciplineRow
+    packets_per_s: Mapping[str, float]
+
+    def document(self) -> AsLoaded:
+        """A row of the key ``as_loaded`` of the recommendation."""
+        found = {measure.id: own.value for measure in MEASURES if (own := measured(self.row, measure)) is not None}
+        label = self.row["label"]
+        return {"discipline": label, "figures": found, "packets_per_s": dict(self.packets_per_s)}
 
 
 def shaped(scenario: Scenario, rates_bps: Mapping[str, int]) -> dict[str, Any]:
@@ -58,11 +78,11 @@ def shaped(scenario: Scenario, rates_bps: Mapping[str, int]) -> dict[str, Any]:
 def as_loaded(
     scenario: Scenario,
     flows: pl.DataFrame,
-    discipline: Discipline,
+    disciplines: Sequence[Discipline],
     rates_bps: Mapping[str, int],
-    baseline: DisciplineRow,
-) -> AsLoaded | None:
-    """The key ``as_loaded`` of the recommendation: the workload once more, shaped as the command shapes it.
+    rule: Rule,
+) -> list[Loaded]:
+    """The workload once more under each discipline, shaped as the command shapes it.
 
     Parameters
     ----------
@@ -70,52 +90,36 @@ def as_loaded(
         What was compared.
     flows : polars.DataFrame
         Its workload.
-    discipline : Discipline
-        What is recommended.
+    disciplines : sequence of Discipline
+        What to load.
     rates_bps : mapping of int
         To what ``down`` and ``up`` are shaped, bit/s.
-    baseline : mapping
-        Row of the discipline that is there, with ``users``.
+    rule : Rule
+        What is decided for the rows that these are held against.
 
     Returns
     -------
-    dict or None
-        None for a network with a shaper of its own, of which the rows are shaped already.
+    list of Loaded
+        By discipline; empty for a network with a shaper of its own, of which the rows are shaped already.
 
     Raises
     ------
     MayflyError, KeyboardInterrupt
         As :func:`mayfly.simulate.run.observe_many`.
     """
-    if scenario.network.shaper is not None:
-        return None
+    if scenario.network.shaper is not None or not disciplines:
+        return []
     document: dict[str, Any] = scenario.model_dump(exclude_unset=True)
     network = document.get("network", {}) | {"shaper": shaped(scenario, rates_bps)["network.shaper"]}
-    (run,) = observe_many(scenario_of(document | {"network": network}, scenario.name), [discipline], flows)
-    felt = _native.users_of_runs([run.observed], run.idle_rtt_s, run.span_s, None, None, None)
-    row = cast("DisciplineRow", {"label": discipline.label, "users": json.loads(felt)})
-    figures = {measure.id: own.value for measure in MEASURES if (own := measured(row, measure)) is not None}
-    packets = {
-        way: rate * run.sent[way][0] / run.sent[way][1] / 8 for way, rate in rates_bps.items() if run.sent[way][0]
-    }
-    return {
-        "figures": figures,
-        "packets_per_s": packets,
-        "sentence": _sentence(baseline, figures),
-    }
-
-
-def _sentence(baseline: DisciplineRow, figures: Mapping[str, float | None]) -> str:
-    """Figures under what is there and as the command gives them."""
-    said = []
-    for measure in (BY_ID[id] for id in SAID):
-        before = measured(baseline, measure)
-        if before is not None and measure.id in figures:
-            head, *_ = measure.what.split(",")
-            said.append(f"{head} {_text(before.value)} -> {_text(figures[measure.id])}")
-    begin = "A burst that arrives has waited at the provider first. With this command, 95th percentiles become"
-    return f"{begin}: {', '.join(said)}." if said else ""
-
-
-def _text(seconds: float | None) -> str:
-    return "never" if seconds is None else time_text(seconds)
+    runs = observe_many(scenario_of(document | {"network": network}, scenario.name), disciplines, flows)
+    decided = (rule.above, rule.least_bytes, rule.while_busy)
+    found = []
+    for run in runs:
+        own = run.discipline
+        felt = json.loads(_native.users_of_runs([run.observed], run.idle_rtt_s, run.span_s, *decided))
+        row = {"id": own.id, "label": own.label, "options": dict(own.options), "users": felt, **run.counts}
+        packets = {
+            way: rate * run.sent[way][0] / run.sent[way][1] / 8 for way, rate in rates_bps.items() if run.sent[way][0]
+        }
+        found.append(Loaded(cast("DisciplineRow", row), packets))
+    return found

@@ -17,6 +17,7 @@ from mayfly.comparison.user_metrics import (
     load_sentence,
     measured,
     none_sentence,
+    streams_sentence,
     think_times,
 )
 from mayfly.show.plots import MANY
@@ -145,7 +146,8 @@ def legend(summary: Summary, means: bool = True) -> list[str]:
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
     rows = summary["disciplines"]
-    said += [sentence for sentence in (none_sentence(rows), load_sentence(rows), links_sentence(summary)) if sentence]
+    of_rows = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
+    said += [sentence for sentence in (*of_rows, links_sentence(summary)) if sentence]
     if resampling := summary.get("resampling"):
         if resampling["hours"]:
             said.append(

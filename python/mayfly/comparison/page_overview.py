@@ -7,7 +7,15 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from mayfly.comparison.ordering import grouped, marks
-from mayfly.comparison.user_metrics import MEASURES, Measure, is_none, load_sentence, measured, none_sentence
+from mayfly.comparison.user_metrics import (
+    MEASURES,
+    Measure,
+    is_none,
+    load_sentence,
+    measured,
+    none_sentence,
+    streams_sentence,
+)
 from mayfly.show.palette import Style
 from mayfly.show.plots import MANY
 from mayfly.show.plotted_table import Cell, framed, line, plain_line
@@ -92,7 +100,8 @@ def disciplines_table(
     if not felt and any(marks(rows).values()):
         caption += _MARKED
     if felt:
-        caption += "".join(f"{escape(said)} " for said in (none_sentence(rows), load_sentence(rows)) if said)
+        sentences = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
+        caption += "".join(f"{escape(said)} " for said in sentences if said)
     if felt and any(row.get("runs_on") for row in rows):
         caption += _PLACES
     if best:

@@ -20,6 +20,7 @@ from mayfly.discipline_registry.shapers import link_layer
 from mayfly.discipline_registry.tc_options import leaves
 
 if TYPE_CHECKING:
+    from mayfly.comparison.as_loaded import Loaded
     from mayfly.summary_types import Capture, Commands, Direction, DisciplineRow, LinkDirection, Recommendation, Summary
 
 RULE = "recommendation"
@@ -33,22 +34,75 @@ _READ = ("flows_completed", "flows_unfinished", "flows_endless", "users", "links
 """Keys of a row that the rule reads, next to its name."""
 
 
-def recommendation(summary: Summary) -> Recommendation | None:
+def recommendation(summary: Summary, loaded: Sequence[Loaded] = ()) -> Recommendation | None:
     """What to use on this link.
 
     Parameters
     ----------
     summary : mapping
         As ``summary.json``: rows with ``users``, ``links`` and, where hours were resampled, ``resampled``.
+    loaded : sequence of Loaded, optional
+        What :func:`to_load` names, where the command puts it.
 
     Returns
     -------
     dict or None
         As docs/tables.md has it: ``kind``, ``discipline``, ``equal``, ``runs_on``, ``gives``, ``costs``, ``command``,
-        ``commands``, ``as_loaded`` (None: it takes a run of the workload), ``doubt``, ``sentence`` and ``rule``. None
+        ``commands``, ``as_loaded``, ``at_the_link``, ``doubt``, ``sentence`` and ``rule``. None
         with fewer than two disciplines that can be switched on, without what users feel, or for a network that is not
         one link.
     """
+    found = _answered(summary, loaded)
+    if found is None:
+        return None
+    row = next((row for row in summary["disciplines"] if row["label"] == found["discipline"]), None)
+    load, shapes = found["load"], found["shapes"]
+    commands = None if row is None else _commands(row, load, shapes, summary.get("capture"))
+    lines = commands and [*commands["up"], *commands["down"]]
+    return {
+        "kind": found["kind"],
+        "discipline": found["discipline"],
+        "equal": found["equal"],
+        "runs_on": found["runs_on"],
+        "gives": found["gives"],
+        "costs": found["costs"],
+        # Without `mayfly qdisc load` it takes the lines of both directions.
+        "command": load or ("\n".join(lines) if lines else None),
+        "commands": commands,
+        "as_loaded": [
+            one.document() for one in sorted(loaded, key=lambda one: one.row["label"] != found["discipline"])
+        ],
+        "at_the_link": found["at_the_link"],
+        "doubt": found["doubt"],
+        "sentence": found["sentence"],
+        "rule": RULE,
+    }
+
+
+def to_load(summary: Summary) -> tuple[list[str], dict[str, int]]:
+    """The disciplines to run where the command puts them, before :func:`recommendation` is asked with these.
+
+    Parameters
+    ----------
+    summary : mapping
+        As of :func:`recommendation`.
+
+    Returns
+    -------
+    labels : list of str
+        The chosen discipline, then the simplest of those that are as good, three at most. Empty where there is no
+        command that shapes.
+    rates_bps : dict of int
+        To what ``down`` and ``up`` are shaped, bit/s.
+    """
+    found = _answered(summary, ())
+    if not found or not found["to_load"]:
+        return [], {}
+    return list(found["to_load"]), {way: found["shapes"][way]["rate_bps"] for way in WAYS}
+
+
+def _answered(summary: Summary, loaded: Sequence[Loaded]) -> dict[str, Any] | None:
+    """The answer of the rule."""
     links = summary.get("links")
     if not links:
         return None
@@ -63,29 +117,10 @@ def recommendation(summary: Summary) -> Recommendation | None:
         "unknown": unknown(summary.get("capture")),
         "framing": _framing(summary.get("capture")),
         "disciplines": rows,
+        "loaded": [_asked(one.row) for one in loaded],
     }
-    found = json.loads(_native.recommendation(json.dumps(question)))
-    if found is None:
-        return None
-    row = next((row for row in summary["disciplines"] if row["label"] == found["discipline"]), None)
-    load, shapes = found.pop("load"), found.pop("shapes")
-    commands = None if row is None else _commands(row, load, shapes, summary.get("capture"))
-    lines = commands and [*commands["up"], *commands["down"]]
-    return {
-        "kind": found["kind"],
-        "discipline": found["discipline"],
-        "equal": found["equal"],
-        "runs_on": found["runs_on"],
-        "gives": found["gives"],
-        "costs": found["costs"],
-        # Without `mayfly qdisc load` it takes the lines of both directions.
-        "command": load or ("\n".join(lines) if lines else None),
-        "commands": commands,
-        "as_loaded": None,
-        "doubt": found["doubt"],
-        "sentence": found["sentence"],
-        "rule": RULE,
-    }
+    found: dict[str, Any] | None = json.loads(_native.recommendation(json.dumps(question)))
+    return found
 
 
 def _framing(capture: Capture | None) -> dict[str, Any] | None:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 _SHAPES = (
     "It shapes both directions of eth0 to 95 % of the link's rates, so that what lasts waits there and not in the "
-    "modem."
+    "modem; a burst that arrives has waited at the provider first."
 )
+
+_AT_THE_LINK = "The figures are of the discipline at the link itself: what the command gives was not simulated."
 
 _WHOLE_LINES = (
     "For a router without Mayfly: the same line with --dry-run prints the commands of tc for both directions, and "
@@ -111,7 +113,9 @@ def switching_sentences(summary: Summary) -> list[str]:
     commands = found.get("commands")
     if commands is None:
         return []
-    lines = [_SHAPES, *_as_loaded(found)]
+    line = commands["line"]
+    own = f"{found['at_the_link']} No shaper is needed then: `{line}`" if found.get("at_the_link") else None
+    lines = [_SHAPES, own or _AT_THE_LINK, *_box(found)]
     if commands["load"] is None:
         lines += [
             f"For what eth0 sends: `{_script(commands['up'])}`",
@@ -119,22 +123,23 @@ def switching_sentences(summary: Summary) -> list[str]:
         ]
     else:
         lines.append(_WHOLE_LINES)
-    return [*lines, f"If eth0 is itself the bottleneck of what it sends, no shaper is needed: `{commands['line']}`"]
+    if own:
+        return lines
+    return [*lines, f"If eth0 is itself the bottleneck of what it sends, no shaper is needed: `{line}`"]
 
 
-def _as_loaded(found: Recommendation) -> list[str]:
-    """What the command gives, and what the box has to carry for that."""
-    loaded = found.get("as_loaded")
-    if not loaded:
+def _box(found: Recommendation) -> list[str]:
+    """What the box has to carry for what the command gives."""
+    loaded = next((one for one in found.get("as_loaded") or () if one["discipline"] == found["discipline"]), None)
+    if loaded is None:
         return []
     packets = " and ".join(f"{count_text(round(rate))} {way}" for way, rate in loaded["packets_per_s"].items())
     if not packets:
-        return [loaded["sentence"]]
-    carries = (
+        return []
+    return [
         f"At these rates your router forwards at most {packets} packets/s. Load the link and see that it does: `mayfly "
         "qdisc watch eth0` shows the share of the rate that it sends, and `top` whether a processor is full (si)."
-    )
-    return [loaded["sentence"], carries] if loaded["sentence"] else [carries]
+    ]
 
 
 def _script(lines: Sequence[str]) -> str:

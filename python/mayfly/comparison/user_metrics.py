@@ -215,6 +215,32 @@ def none_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     return f"Under {'every' if len(rows) > 1 else 'this'} discipline {' and '.join(none)}." if none else None
 
 
+def streams_sentence(rows: Sequence[DisciplineRow]) -> str | None:
+    """What the UDP streams of a capture look like, in words; None without any.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary. What a stream is depends on what it sends, so the first row says it.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> streams_sentence([{"users": {"streams": {"count": 6, "calls": 2, "videos": 1, "games": 2}}}])
+    'UDP streams of 10 s or more, by direction: 2 of calls, 1 of video calls, 2 of games, 1 other.'
+    """
+    found = next((users["streams"] for row in rows if (users := row.get("users")) and users.get("streams")), None)
+    if not found:
+        return None
+    kinds = {"of calls": found["calls"], "of video calls": found["videos"], "of games": found["games"]}
+    kinds["other"] = found["count"] - sum(kinds.values())
+    said = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    return f"UDP streams of 10 s or more, by direction: {said}."
+
+
 def load_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     """Over which time ping and call were taken.
 

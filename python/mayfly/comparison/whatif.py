@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from mayfly import limits
-from mayfly.comparison.as_loaded import as_loaded
+from mayfly.comparison.as_loaded import Loaded, as_loaded
 from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
-from mayfly.comparison.ordering import baseline
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.prediction_error import expected_errors
-from mayfly.comparison.recommendation import recommendation
+from mayfly.comparison.recommendation import recommendation, to_load
 from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
-from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hours_for, split_progress
+from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hour_rule, hours_for, split_progress
 from mayfly.comparison.unanswered import SOME, transport_note
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
@@ -28,7 +27,7 @@ from mayfly.workload.replayed import closed
 
 if TYPE_CHECKING:
     from mayfly.scenario.scenario import Scenario
-    from mayfly.summary_types import AsLoaded, Summary
+    from mayfly.summary_types import Summary
 
 
 def whatif(
@@ -180,7 +179,8 @@ def whatif(
     if found.guess is not None:
         # Rates and buffers of the command have the digits that a guess has.
         result.summary["guess"] = found.guess.document()
-    result.summary["recommendation"] = recommendation(result.summary)
+    loaded = [] if stopping() or engine is not None else _loaded(result.summary, scenario, flows, chosen)
+    result.summary["recommendation"] = recommendation(result.summary, loaded)
     if unsaid:
         result.summary["partial"] = ". ".join(unsaid)
         result.summary["notes"] = [*unsaid, *result.summary.get("notes", [])]
@@ -205,8 +205,6 @@ def whatif(
         )
     )
     result.summary["transport"]["other"] = other
-    if (advised := result.summary["recommendation"]) is not None and not stopping() and engine is None:
-        advised["as_loaded"] = _as_loaded(result, scenario, flows, chosen)
     # Learned of users who wait only.
     # Neither of captures with much QUIC.
     known = found.replay == "users" and found.udp.doubtful < SOME
@@ -269,20 +267,16 @@ def _several(disciplines: Sequence[Discipline]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _as_loaded(
-    result: Comparison, scenario: "Scenario", flows: pl.DataFrame, chosen: Sequence[Discipline]
-) -> "AsLoaded | None":
-    """What the command of the answer gives; None where it has none that shapes, or packets come as captured."""
-    said, rows = result.summary["recommendation"], result.summary["disciplines"]
-    assert said is not None
-    if result.summary["capture"]["replay"] == "packets":
-        return None
-    discipline = next((one for one in chosen if one.label == said["discipline"]), None)
-    before = baseline(rows)
-    if discipline is None or before is None or (commands := said["commands"]) is None:
-        return None
-    rates = {"down": commands["down_bps"], "up": commands["up_bps"]}
-    return as_loaded(scenario, closed(starting_in_time(flows, scenario.duration)), discipline, rates, before)
+def _loaded(
+    summary: "Summary", scenario: "Scenario", flows: pl.DataFrame, chosen: Sequence[Discipline]
+) -> list[Loaded]:
+    """What commands give; empty where the answer has none that shapes, or packets come as captured."""
+    labels, rates = to_load(summary)
+    if not labels or summary["capture"]["replay"] == "packets":
+        return []
+    disciplines = [next(one for one in chosen if one.label == label) for label in labels]
+    rule = hour_rule(flows, summary["disciplines"])
+    return as_loaded(scenario, closed(starting_in_time(flows, scenario.duration)), disciplines, rates, rule)
 
 
 def _recommended(summary: "Summary") -> str | None:

@@ -104,7 +104,7 @@ def with_intervals(figures: Any, others: Sequence[Any]) -> Any:
             if key.endswith("_ci95"):
                 name = _measured_as(key.removesuffix("_ci95"), figures)
                 if name is not None:
-                    ratio = not name.startswith(("mos", "loss", "share"))
+                    ratio = not name.startswith(("mos", "loss", "share", "missing", "frozen"))
                     ends = hour_ci95(figures[name], [one.get(name) for one in inside], ratio=ratio)
                     if name.startswith("mos"):
                         found[key] = on_mos_scale(ends)

@@ -352,6 +352,7 @@ def run_one(
     net, before = network_of(scenario), probing.count
     cpu_s = time.thread_time() - began
     observed = result.pop("observed")
+    del result["counts"]
     told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
     told["flows"] = told["flows"][before:]
     for name in ("drops", "packets", "timeouts", "subflows", "trains", "frames", "segments"):
@@ -427,6 +428,8 @@ class UsersRun:
         End of the warm-up and of the run, s.
     sent : mapping of tuple of two int
         Packets and bytes that the queues ``down`` and ``up`` sent; empty of a resampled hour.
+    counts : mapping of int
+        How many flows ended, by the names of a row of the summary; empty of a resampled hour.
     """
 
     discipline: Discipline
@@ -434,6 +437,7 @@ class UsersRun:
     idle_rtt_s: float | None
     span_s: tuple[float, float]
     sent: Mapping[str, tuple[int, int]] = field(default_factory=dict, kw_only=True)
+    counts: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
 
 def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: pl.DataFrame) -> list[UsersRun]:
@@ -473,7 +477,8 @@ def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: p
             way: (totals[f"{prefix}sent"], totals[f"{prefix}sent_bytes"])
             for way, prefix in (("down", ""), ("up", "reverse_"))
         }
-        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, span_s, sent=sent)
+        counts = json.loads(result["counts"])
+        return UsersRun(disciplines[index], result["observed"], idle_rtt_s, span_s, sent=sent, counts=counts)
 
     return in_threads(job, len(disciplines), scenario.duration)
 

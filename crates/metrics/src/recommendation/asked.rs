@@ -33,6 +33,10 @@ pub struct Question {
     pub framing: Option<Framing>,
     /// In the order in which they were named.
     pub disciplines: Vec<Row>,
+    /// Of some of these, by their labels, what the command gives: one run of the capture with the discipline where the
+    /// command puts it.
+    #[serde(default)]
+    pub loaded: Vec<Row>,
 }
 
 /// What a capture shows of its link, for the words of a command.
@@ -155,8 +159,8 @@ impl<const N: usize> From<[(&str, Part); N]> for Users {
     }
 }
 
-/// Figures of one thing that users feel, by their names in the summary; what is no number is left out. A percentile is
-/// absent where it falls on what never ends.
+/// Figures of one thing that users feel, by their names in the summary, 1 and 0 for what is or is not so; the rest is left
+/// out. A percentile is absent where it falls on what never ends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Part(BTreeMap<String, f64>);
 
@@ -184,11 +188,13 @@ impl<'de> Deserialize<'de> for Part {
         #[serde(untagged)]
         enum Value {
             Number(f64),
+            Flag(bool),
             Other(serde::de::IgnoredAny),
         }
         let all = BTreeMap::<String, Value>::deserialize(from)?;
         let number = |(name, value)| match value {
             Value::Number(number) => Some((name, number)),
+            Value::Flag(flag) => Some((name, f64::from(u8::from(flag)))),
             Value::Other(_) => None,
         };
         Ok(Part(all.into_iter().filter_map(number).collect()))

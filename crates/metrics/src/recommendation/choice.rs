@@ -83,6 +83,23 @@ pub(crate) fn choose(rows: &[&Row], by: By) -> Option<Choice> {
     Some(Choice { best, equal: others().filter(alike).collect(), near: others().filter(too_little).collect() })
 }
 
+/// The place of the discipline to choose among rows with their differences from what is there, by the same number. `None`
+/// without any.
+pub(crate) fn best(all: &[(&Row, Vec<Difference>)], by: By) -> Option<usize> {
+    let worth: Vec<f64> =
+        all.iter().map(|(row, found)| gain(found, is_module(row) && by.to_use) - handicap(row, by)).collect();
+    (0..all.len()).min_by(|&one, &two| {
+        worth[two].total_cmp(&worth[one]).then_with(|| simplicity(all[one].0).cmp(&simplicity(all[two].0)))
+    })
+}
+
+/// Places of rows in the order in which they are preferred where they are as good.
+pub(crate) fn by_simplicity(rows: &[&Row]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    places.sort_by(|&one, &two| simplicity(rows[one]).cmp(&simplicity(rows[two])));
+    places
+}
+
 fn is_module(row: &Row) -> bool {
     row.place() != Some(Place::Kernel)
 }

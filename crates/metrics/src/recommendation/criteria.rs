@@ -54,6 +54,13 @@ impl Criterion {
         part.get(field).or_else(never_ends)
     }
 
+    /// Share of the time that the figure of a row is of, where it is a ping of the busy seconds; `None` of what is over the
+    /// whole time.
+    pub fn busy_share(&self, row: &Row) -> Option<f64> {
+        let part = row.part(self.measure.part)?;
+        part.get("busy_share").filter(|_| part.get("while_busy") == Some(1.0))
+    }
+
     /// Whether the row has enough values to say anything of the percentile: 10 transfers have no 95th percentile.
     pub fn is_bounded(&self, row: &Row) -> bool {
         let least = match self.measure.field.split_once('_') {
@@ -140,14 +147,14 @@ mod tests {
         assert_eq!(of("short_p95").change(1.2, 0.189), "1.20 s -> 189 ms");
         assert_eq!(of("ping_p95").change(f64::INFINITY, 13.3), "never -> 13.3 ms");
         assert_eq!(of("call_mos").change(4.02, 4.39), "4.0 -> 4.4");
-        assert_eq!(of("stream_loss").change(0.031, 0.0), "3.1 -> 0.0 %");
+        assert_eq!(of("stream_missing").change(0.031, 0.0), "3.1 -> 0.0 %");
     }
 
     #[test]
     fn a_duration_is_noticed_from_a_fifth_and_its_least_on() {
         let ping = of("ping_p95");
         assert!(ping.is_noticed(61.0, 50.0) && !ping.is_noticed(59.0, 50.0) && !ping.is_noticed(19.0, 10.0));
-        assert!(of("stream_loss").is_noticed(0.0, 0.02) && !of("stream_loss").is_noticed(0.0, 0.01));
+        assert!(of("stream_missing").is_noticed(0.0, 0.02) && !of("stream_missing").is_noticed(0.0, 0.01));
     }
 
     #[test]
@@ -190,6 +197,6 @@ mod tests {
         };
         assert_eq!(of("short_p95").value(&row(3.0)), Some(f64::INFINITY));
         assert_eq!(of("short_p95").value(&row(0.0)), None);
-        assert_eq!(of("stream_loss").value(&row(3.0)), None);
+        assert_eq!(of("stream_missing").value(&row(3.0)), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::recommendation::asked::Row;
 use crate::recommendation::criteria::{CRITERIA, Criterion};
+use crate::recommendation::words;
 use crate::resampling::{Varies, hour_ci95};
 
 /// Runs that have to agree for their sign to be no chance: 2 / 2^6 < 0.05.
@@ -20,6 +21,8 @@ pub(crate) struct Difference {
     sure: Option<bool>,
     /// Whether both have enough values for the percentile.
     bounded: bool,
+    /// Share of the time that the other figure is of, where it is of the busy seconds.
+    busy_share: Option<f64>,
 }
 
 impl Difference {
@@ -28,8 +31,10 @@ impl Difference {
         let (value, reference) = (criterion.value(row)?, criterion.value(other)?);
         let ((draws, runs), (others, _)) = (draws(&criterion, row), draws(&criterion, other));
         let bounded = criterion.is_bounded(row) && criterion.is_bounded(other);
-        let made =
-            |ci95, least, sure| Some(Difference { criterion, value, other: reference, ci95, least, sure, bounded });
+        let busy_share = criterion.busy_share(other);
+        let made = |ci95, least, sure| {
+            Some(Difference { criterion, value, other: reference, ci95, least, sure, bounded, busy_share })
+        };
         if draws.len() < 2 || draws.len() != others.len() {
             // Where other criteria have values of hours, one that too few of them have may be chance.
             return made(None, value, has_draws(row).then_some(false));
@@ -58,6 +63,25 @@ impl Difference {
             .map(|(one, two)| (criterion.worse_by(one, two) > 0.0) == worse)
             .collect();
         made(None, value, Some(signs.len() >= LEAST_SIGNS && signs.iter().all(|&agrees| agrees)))
+    }
+
+    /// The same criterion of two rows of one run each, with the spread from hour to hour that it has here: the interval of the
+    /// difference is moved to that of the two rows.
+    fn moved_to(&self, value: f64, other: f64) -> Difference {
+        let made = |least, sure| Difference { value, other, ci95: None, least, sure, ..*self };
+        let in_proportion = self.criterion.is_ratio();
+        let known = [value, other, self.value, self.other];
+        let movable = known.iter().all(|&one| one.is_finite() && (!in_proportion || one > 0.0));
+        let Some([low, high]) = self.ci95.filter(|_| movable) else { return made(value, self.sure) };
+        let (ends, neutral) = if in_proportion {
+            let by = (value / other) / (self.value / self.other);
+            ([low * by, high * by], 1.0)
+        } else {
+            let by = (value - other) - (self.value - self.other);
+            ([low + by, high + by], 0.0)
+        };
+        let nearest = f64::min(f64::max(neutral, ends[0]), ends[1]);
+        made(if in_proportion { other * nearest } else { other + nearest }, Some(nearest != neutral))
     }
 
     /// Whether it is noticed and, as far as can be told, no chance.
@@ -89,7 +113,8 @@ impl Difference {
 
     /// Name and figures, the interval of the change where there is one.
     pub fn text(&self) -> String {
-        let text = format!("{} {}", self.criterion.name(), self.criterion.change(self.other, self.value));
+        let when = self.busy_share.map_or(String::new(), |share| format!(" ({} of the time)", words::share(share)));
+        let text = format!("{}{when} {}", self.criterion.name(), self.criterion.change(self.other, self.value));
         match self.ci95 {
             Some(ends) if self.criterion.is_ratio() => {
                 let [low, high] = ends.map(|end| 100.0 * (end - 1.0));
@@ -103,6 +128,16 @@ impl Difference {
 /// Differences of a row from another in all criteria that both have.
 pub(crate) fn differences(row: &Row, other: &Row) -> Vec<Difference> {
     CRITERIA.iter().filter_map(|&criterion| Difference::of(criterion, row, other)).collect()
+}
+
+/// Differences of a row of one run from another of one run, each with its discipline at the link, whose hours say what is
+/// chance.
+pub(crate) fn moved_differences((row, at_link): (&Row, &Row), (other, other_at_link): (&Row, &Row)) -> Vec<Difference> {
+    let moved = |criterion: Criterion| {
+        let found = Difference::of(criterion, at_link, other_at_link)?;
+        Some(found.moved_to(criterion.value(row)?, criterion.value(other)?))
+    };
+    CRITERIA.iter().filter_map(|&criterion| moved(criterion)).collect()
 }
 
 /// Whether a row has values of other runs, of whatever criterion.

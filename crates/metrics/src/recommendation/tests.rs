@@ -44,6 +44,7 @@ fn question(command: &str, rows: &[Row]) -> Question {
         unknown: None,
         framing: None,
         disciplines: rows.to_vec(),
+        loaded: Vec::new(),
     }
 }
 
@@ -97,7 +98,7 @@ fn any_rows() -> impl Strategy<Value = Vec<Row>> {
         let made = |(at, (id, (short_s, ping_ms, long_s, mos, loss))): (usize, (&str, Drawn))| {
             let mut own = row(id, short_s, ping_ms, long_s);
             let users = own.users.take().map(|users| users.with("call", Part::from([("mos", mos)])));
-            own.users = users.map(|users| users.with("streams", Part::from([("loss", loss)])));
+            own.users = users.map(|users| users.with("streams", Part::from([("missing", loss)])));
             own.options = [("n".to_owned(), at.to_string())].into();
             own.label = format!("{id}(n={at})");
             if hours {
@@ -251,14 +252,47 @@ fn endless_hours_count_only_where_enough_agree_with_the_run() {
 #[test]
 fn lost_datagrams_count() {
     let with = |row: Row, loss: f64| Row {
-        users: row.users.map(|users| users.with("streams", Part::from([("loss", loss)]))),
+        users: row.users.map(|users| users.with("streams", Part::from([("missing", loss)]))),
         ..row
     };
     let rows = [with(row("fifo", 0.4, 20.0, 4.0), 0.05), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0)];
     let found = asked(&rows);
-    assert_eq!(found.gives, ["loss of UDP streams 5.0 -> 0.0 %"]);
+    assert_eq!(found.gives, ["lost or late packets of UDP streams 5.0 -> 0.0 %"]);
     let rows = [with(row("fifo", 0.4, 20.0, 4.0), 0.009), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0)];
     assert_eq!(asked(&rows).kind, Kind::NoDifference);
+}
+
+/// The case that EFD was made for (Chen 2012, 4.6.4): fair to TCP, a scheduler by size loses packets of a stream.
+#[test]
+fn a_stream_that_loses_three_times_as_much_is_a_price() {
+    let with = |row: Row, missing: f64| Row {
+        users: row.users.map(|users| users.with("streams", Part::from([("missing", missing)]))),
+        ..row
+    };
+    let fifo = with(row("fifo", 0.4, 20.0, 4.0), 0.006);
+    let found = asked(&[fifo.clone(), with(row("run2c", 0.05, 20.0, 4.0), 0.018)]);
+    assert_eq!(found.costs, ["lost or late packets of UDP streams 0.6 -> 1.8 %"], "{}", found.sentence);
+    assert!(!found.sentence.contains("costs nothing that is felt"), "{}", found.sentence);
+    let efd = with(row("efd", 0.05, 20.0, 4.0), 0.0);
+    let found = asked(&[fifo, with(row("run2c", 0.05, 20.0, 4.0), 0.018), efd]);
+    assert_eq!(found.discipline.as_deref(), Some("efd"), "{}", found.sentence);
+}
+
+#[test]
+fn video_calls_and_games_count() {
+    let with = |row: Row, frozen: f64, lag_ms: f64| Row {
+        users: row.users.map(|users| {
+            let users = users.with("conferences", Part::from([("count", 2.0), ("frozen", frozen)]));
+            users.with("games", Part::from([("count", 1.0), ("lag_p95_ms", lag_ms)]))
+        }),
+        ..row
+    };
+    let found =
+        asked(&[with(row("fifo", 0.4, 20.0, 4.0), 0.05, 190.0), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0, 42.0)]);
+    assert_eq!(found.gives, ["lag of games 190 -> 42.0 ms", "video calls at a standstill 5.0 -> 0.0 %"]);
+    let found =
+        asked(&[with(row("fifo", 0.4, 20.0, 4.0), 0.005, 49.0), with(row("fq_codel", 0.4, 20.0, 4.0), 0.0, 42.0)]);
+    assert_eq!(found.kind, Kind::NoDifference, "{}", found.sentence);
 }
 
 #[test]
@@ -291,4 +325,84 @@ fn a_summary_is_a_question() {
     let again: Question =
         serde_json::from_str(&serde_json::to_string(&found).expect("it is there")).expect("it is there");
     assert_eq!(again, found);
+}
+
+#[test]
+fn the_sentence_says_what_the_command_gives_and_a_later_one_what_the_link_would() {
+    let rows = [row("fifo", 0.4, 100.0, 5.0), row("fq_codel", 0.15, 11.0, 5.0), row("cake", 0.15, 11.0, 5.0)];
+    let first = asked(&rows);
+    assert_eq!((first.to_load, first.at_the_link.as_str()), (vec!["fq_codel".to_owned(), "cake".to_owned()], ""));
+    let loaded = vec![row("fq_codel", 0.35, 60.0, 5.0), row("cake", 0.34, 58.0, 5.0)];
+    let found = recommendation(&Question { loaded, ..question("whatif", &rows) }).expect("it is there");
+    let load = "mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline fq_codel --buffer 300";
+    assert_eq!(
+        found.sentence,
+        format!(
+            "Use fq_codel: it is in your kernel. With this command: ping under load 100 -> 60.0 ms; it costs nothing that \
+             is felt. Cake does as well. `{load}`"
+        )
+    );
+    assert_eq!(
+        found.at_the_link,
+        "Where eth0 is itself the bottleneck, fq_codel gives: short transfers (95th percentile) 400 -> 150 ms, ping under \
+         load 100 -> 11.0 ms; it costs nothing that is felt. Cake does as well there."
+    );
+    assert_eq!(found.gives, ["ping under load 100 -> 60.0 ms"]);
+}
+
+#[test]
+fn the_command_decides_between_those_that_are_as_good_at_the_link() {
+    let rows = [row("fifo", 0.4, 100.0, 5.0), row("fq_codel", 0.15, 11.0, 5.0), row("cake", 0.15, 11.0, 5.0)];
+    let of = |loaded: [Row; 2]| {
+        let asked = Question { loaded: loaded.to_vec(), ..question("whatif", &rows) };
+        recommendation(&asked).expect("it is there")
+    };
+    let found = of([row("fq_codel", 0.39, 80.0, 5.0), row("cake", 0.2, 20.0, 5.0)]);
+    assert_eq!((found.discipline.as_deref(), found.equal.len()), (Some("cake"), 0), "{}", found.sentence);
+    assert!(found.load.is_some_and(|line| line.contains("cake")));
+    assert!(found.at_the_link.contains("cake gives: ") && found.at_the_link.ends_with(" Fq_codel does as well there."));
+    // Alike: what distributions take without being asked.
+    let found = of([row("fq_codel", 0.3, 60.0, 5.0), row("cake", 0.29, 58.0, 5.0)]);
+    assert_eq!((found.discipline.as_deref(), found.equal), (Some("fq_codel"), vec!["cake".to_owned()]));
+    // A command that gives nothing says so, and its price.
+    let found = of([row("fq_codel", 0.4, 100.0, 9.0), row("cake", 0.4, 101.0, 9.1)]);
+    assert!(
+        found
+            .sentence
+            .contains("With this command: nothing that is felt; the price: long transfers (median) 5.00 -> 9.00 s"),
+        "{}",
+        found.sentence
+    );
+}
+
+#[test]
+fn three_are_loaded_at_most_and_the_simplest_of_those_that_are_as_good() {
+    let rows = ["fifo", "lfq", "efd", "cake", "pie", "fq_codel"]
+        .map(|id| if id == "fifo" { row(id, 0.4, 100.0, 5.0) } else { row(id, 0.15, 11.0, 5.0) });
+    assert_eq!(asked(&rows).to_load, ["fq_codel", "pie", "cake"]);
+    assert_eq!(asked(&rows[..3]).to_load.len(), 2);
+    let none = asked(&[row("fifo", 0.4, 20.0, 4.0), row("efd", 0.39, 20.0, 4.0)]);
+    assert!(none.to_load.is_empty());
+}
+
+#[test]
+fn chance_of_the_command_is_that_of_the_hours_at_the_link() {
+    // Hours in which the long transfers differ either way, and those in which they never do.
+    let with = |mut own: Row, by: [f64; 8]| {
+        own = with_hours(own);
+        let draws = by.map(|by| Some(4.0 * by)).to_vec();
+        let resampled = own.resampled.as_mut().expect("hours");
+        resampled.insert("long_p50".into(), draws.clone());
+        resampled.insert("long_p95".into(), draws);
+        own
+    };
+    let steady = [1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.01, 1.0];
+    let wild = [1.0, 3.0, 0.4, 2.0, 0.5, 1.5, 0.6, 1.0];
+    for (by, expected) in [(steady, "the price: long transfers (median)"), (wild, "no price that is more than chance")]
+    {
+        let rows = [with(row("fifo", 0.4, 100.0, 4.0), steady), with(row("fq_codel", 0.1, 11.0, 4.0), by)];
+        let asked = Question { loaded: vec![row("fq_codel", 0.2, 60.0, 6.0)], ..question("whatif", &rows) };
+        let found = recommendation(&asked).expect("it is there");
+        assert!(found.sentence.contains(expected), "{}", found.sentence);
+    }
 }

@@ -1,5 +1,5 @@
 //! Probes: UDP flows that measure the network and are no part of the workload. Every packet of theirs is written down,
-//! and the counts of the bottleneck leave them out.
+//! and the counts of the bottleneck leave them out. Of other UDP flows the arrivals are, where that is asked for.
 
 use tables::record;
 use units::Time;
@@ -31,6 +31,15 @@ record! {
         /// Arrival of the answer at the sender; null without echo.
         pub returned: Time => "returned_s", "s";
     }
+}
+
+/// When the packets of a UDP flow arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrivals {
+    /// The flow, by index in the list.
+    pub flow: u32,
+    /// Of each packet that was sent, in order of sending; [`Time::NEVER`] where it did not arrive.
+    pub times: Vec<Time>,
 }
 
 /// What probes took of one port of the bottleneck.

@@ -6,7 +6,7 @@ use units::Time;
 
 use crate::app::{FrameRecord, SegmentRecord};
 use crate::out::accounting::Books;
-use crate::out::probes::ProbePacket;
+use crate::out::probes::{Arrivals, ProbePacket};
 use crate::out::queue_delay::{self, QueueDelay};
 use crate::out::subflows::Subflow;
 use crate::out::trace::{PacketTrace, Timeout};
@@ -328,6 +328,8 @@ pub struct Output {
     pub packets: Vec<PacketTrace>,
     /// Packets of the probes, those of one flow in order.
     pub probes: Vec<ProbePacket>,
+    /// Arrivals of the flows that [`Run::heard`](crate::Run::heard) names, in the order in which these ended.
+    pub arrivals: Vec<Arrivals>,
     /// How busy the bottleneck was in each second, where there are probes.
     pub seconds: Vec<LinkSecond>,
     /// Expiries of the retransmission timer of the traced flows.

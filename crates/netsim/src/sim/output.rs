@@ -98,6 +98,7 @@ impl Sim<'_> {
                 Transport::Udp(source) => {
                     source.report(record);
                     self.out.probes.append(&mut source.take_log());
+                    self.out.arrivals.extend(source.take_arrivals());
                 }
                 Transport::Media(stream) => {
                     stream.report(record);

@@ -54,6 +54,7 @@ fn run_of(discipline: &str, limit: Limit) -> Run {
         bursts: Default::default(),
         applications: Vec::new(),
         probes: Vec::new(),
+        heard: Vec::new(),
     }
 }
 
@@ -264,6 +265,36 @@ fn a_probe_must_be_datagrams() {
     run.probes = vec![Probe { flow: 0, echo: true }];
     let refused = run.check(&[flow(Time::ZERO, 1000)]);
     assert!(matches!(refused, Err(ConfigError::Value("probes", _, _))), "{refused:?}");
+}
+
+#[test]
+fn the_arrivals_of_datagrams_are_those_of_their_trace() {
+    let mut run = run_of("fifo", Limit::Packets(5));
+    run.network.rate = BitRate::from_bps(4_000_000).expect("non-zero");
+    // More than the link carries: some are dropped.
+    let load =
+        |len: u32| FlowSpec { udp: Some((len, Time::from_millis(2))), ..flow(Time::ZERO, 400 * u64::from(len - 28)) };
+    let flows = [load(1000), load(600), flow(Time::ZERO, 3_000)];
+    (run.heard, run.traced, run.trace_limit) = (vec![0, 1], vec![0, 1], 100_000);
+    let out = crate::run(&run, &flows, &Control::default()).expect("valid");
+    assert_eq!(out.arrivals.len(), 2);
+    for own in &out.arrivals {
+        let traced: Vec<Time> =
+            out.packets.iter().filter(|packet| packet.flow == own.flow).map(|packet| packet.received).collect();
+        assert_eq!((own.times.len(), &own.times), (400, &traced));
+        let lost = own.times.iter().filter(|&&time| time == Time::NEVER).count() as u64;
+        assert!(lost > 0 && lost == out.records[own.flow as usize].drops);
+    }
+    let plain = Run { heard: Vec::new(), ..run.clone() };
+    let quiet = crate::run(&plain, &flows, &Control::default()).expect("valid");
+    // A figure that a flow has not is no number, and equals nothing.
+    let written = |records: &[FlowRecord]| format!("{records:?}");
+    assert!(quiet.arrivals.is_empty());
+    assert_eq!(written(&quiet.records), written(&out.records));
+    for heard in [vec![2], vec![1, 0], vec![7]] {
+        let refused = Run { heard, ..run.clone() }.check(&flows);
+        assert!(matches!(refused, Err(ConfigError::Value("heard", _, _))), "{refused:?}");
+    }
 }
 
 #[test]

@@ -113,6 +113,7 @@ pub fn wired(discipline: &str) -> Run {
         bursts: Default::default(),
         applications: Vec::new(),
         probes: Vec::new(),
+        heard: Vec::new(),
     }
 }
 
