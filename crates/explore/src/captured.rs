@@ -1,5 +1,8 @@
 //! A capture as a workload: its flows follow from what the link is ([`replay`]).
 
+use std::sync::Arc;
+
+use capture::{Filter, Sieve};
 use hosts::Networks;
 use metrics::{CaptureFacts, Offering, ProbeName, Unknown};
 use netsim::Run;
@@ -27,6 +30,9 @@ const MOST_VOLUMES: usize = 3_000_000;
 struct Opening {
     /// Networks on the near side; found in the capture when null.
     internal: Option<Vec<String>>,
+    /// Expression of the packets that count; all when null or absent.
+    #[serde(default)]
+    filter: Option<String>,
     /// Document of the scenario around captures.
     template: Box<RawValue>,
 }
@@ -51,6 +57,8 @@ impl Captured {
         let template: Document = settings::read(opening.template.get())?;
         let run = settings::read::<Settings>(template.settings.get())?.into_run()?;
         let networks = opening.internal.map(Networks::parse).transpose()?;
+        let filter = opening.filter.as_deref().map(Filter::parse).transpose()?;
+        let sieve = Sieve { filter: filter.map(Arc::new), anonymizer: None };
         let reading = Reading::from_bytes(
             name,
             bytes,
@@ -62,6 +70,7 @@ impl Captured {
                 max_trains: MOST_TRAINS,
                 max_packets: MOST_PACKETS,
                 max_volumes: MOST_VOLUMES,
+                sieve,
             },
         )?;
         let options =

@@ -20,6 +20,7 @@ from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
 from mayfly.workload.replayed import FORMS, LASTED, Captured, closed, flows_of, read_options, refuse_clock_jump
 from mayfly.workload.sides import networks_of
+from mayfly.workload.sieve import sieve_sentences
 from mayfly.workload.udp_share import UdpShare
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Replay:
         Share of the capture that is in no connection, of its packets or of its bytes.
     framing : tuple of int and bool
         Bytes around each packet of IP, 0 of plain Ethernet; whether near addresses may be translated on their way.
+    sieved : list of str
+        How many packets a filter left out, and that addresses are anonymized.
     """
 
     scenario: Scenario
@@ -89,6 +92,7 @@ class Replay:
     udp: UdpShare
     left_out: float
     framing: tuple[int, bool]
+    sieved: list[str]
 
 
 def replay_of(
@@ -174,6 +178,7 @@ def replay_of(
         udp=UdpShare(*found.udp),
         left_out=found.left_out_share,
         framing=found.framing,
+        sieved=sieve_sentences(counts),
     )
 
 
