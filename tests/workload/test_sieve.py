@@ -5,6 +5,7 @@ import itertools
 import json
 import random
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -121,22 +122,19 @@ def test_a_filtered_capture_is_read_as_the_file_that_tcpdump_filtered(tmp_path: 
     assert found.connections.height > 10
     for table in ("connections", "trains", "volumes"):
         assert_frame_equal(getattr(found, table), getattr(cut, table))
-    assert found.counts | {"filtered": 0, "filter": None} == cut.counts | {"filter": None}
+    assert found.counts | {"filtered": 0, "filter": None} == cut.counts | {"filtered": 0, "filter": None}
 
 
 @needs_tcpdump
 def test_a_tag_is_seen_on_the_whole_frame(tmp_path: Path) -> None:
-    scapy = pytest.importorskip("scapy.all")
-    frames = []
+    parts = [struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)]
     for place, tags in enumerate(((), (7,), (7, 9), (8,))):
-        frame = scapy.Ether()
-        for tag in tags:
-            frame /= scapy.Dot1Q(vlan=tag)
-        frame = frame / scapy.IP(src="10.0.0.1", dst="10.0.0.2") / scapy.UDP(sport=1000 + place, dport=53)
-        frame.time = float(place)
-        frames.append(frame)
+        tagged = b"".join(struct.pack(">HH", 0x8100, tag) for tag in tags)
+        packet = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 28, 0, 0, 64, 17, 0, bytes((10, 0, 0, 1)), bytes((10, 0, 0, 2)))
+        frame = bytes(12) + tagged + b"\x08\x00" + packet + struct.pack(">HHHH", 1000 + place, 53, 8, 0)
+        parts.append(struct.pack("<IIII", place, 0, len(frame), len(frame)) + frame)
     path = tmp_path / "tagged.pcap"
-    scapy.wrpcap(str(path), frames)
+    path.write_bytes(b"".join(parts))
     for expression, most in (("vlan", 3), ("vlan 7", 2), ("vlan 9", 1), ("not vlan", 1), ("vlan and port 53", 3)):
         with read_through(expression):
             assert read_captures(path).counts["decoded"] == most, expression

@@ -5,6 +5,7 @@ use netsim::ProbePacket;
 use crate::busy::Busy;
 use crate::context::{FactsError, ProbeName};
 use crate::film::{self, Segment};
+use crate::over_time::{Course, OverTime};
 use crate::pages;
 use crate::playout::Pair;
 use crate::run_view::Ran;
@@ -30,6 +31,7 @@ pub struct Observed {
     /// With their groups.
     pub(crate) workload_films: Vec<(u32, Vec<Segment>)>,
     pub(crate) streams: Vec<Stream>,
+    pub(crate) course: Course,
 }
 
 impl Observed {
@@ -49,6 +51,13 @@ impl Observed {
             captured_films: stream::of_run(ran),
             workload_films: film::of_run(ran),
             streams: streams::of_run(ran),
+            course: Course::of(ran.run, ran.output),
         })
+    }
+
+    /// The run over time up to `until_s`, seconds; `None` of a link that varies, of a network that is no link, and of a run
+    /// that was not looked at by the second.
+    pub fn over_time(&self, until_s: f64) -> Option<OverTime> {
+        self.course.over_time(&self.pings, until_s)
     }
 }

@@ -187,6 +187,7 @@ pub fn anonymized(key: Vec<u8>, texts: Vec<String>) -> PyResult<Vec<String>> {
 #[derive(Serialize)]
 pub(crate) struct Told {
     packets: u64,
+    #[serde(skip_serializing_if = "none")]
     filtered: u64,
     decoded: u64,
     copies: u64,
@@ -235,6 +236,11 @@ struct Clock {
     ahead_s: f64,
     bound_s: Option<f64>,
     common: u64,
+}
+
+/// Nothing was left out.
+fn none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Told {

@@ -82,7 +82,7 @@ Engine = Annotated[
 ]
 Columns = Annotated[bool, typer.Option("--columns", help="All columns of the tables: flow table and its memory, too")]
 Details = Annotated[
-    bool, typer.Option("--details", help="Mean response times of whole connections, think times included, too")
+    bool, typer.Option("--details", help="Who waits longest, and mean response times of whole connections, too")
 ]
 Assets = Annotated[
     str,

@@ -18,6 +18,7 @@ from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
 from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hours_for, split_progress
 from mayfly.comparison.unanswered import SOME, transport_note
+from mayfly.comparison.worst import add_worst
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
@@ -92,7 +93,6 @@ def whatif(
     engine : Engine, optional
         What replays them in place of the simulator, such as :func:`mayfly.engines.engine` gives by name. It runs the
         capture alone: no hours are resampled, no other hosts tried, and of the shortlist only what it has.
-
     filter : str, optional
         Which packets count, such as ``tcp port 443 or host 10.0.0.5`` (:func:`mayfly.workload.sieve.read_through`); all
         when absent.
@@ -193,6 +193,10 @@ def whatif(
         # Rates and buffers of the command have the digits that a guess has.
         result.summary["guess"] = found.guess.document()
     result.summary["recommendation"] = recommendation(result.summary)
+    if engine is None:
+        add_worst(
+            result.summary, scenario, closed(starting_in_time(flows, scenario.duration)), runs, found.ends, lasted_s
+        )
     if found.sieved:
         result.summary["notes"] = [*found.sieved, *result.summary.get("notes", [])]
     if unsaid:

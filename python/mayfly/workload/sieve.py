@@ -182,6 +182,7 @@ def noted(counts: dict[str, Any]) -> dict[str, Any]:
     found = _SIEVE.get()
     if found is not None and found.filter is not None:
         counts["filter"] = found.filter
+        counts.setdefault("filtered", 0)
     if found is not None and found.key is not None:
         counts["anonymized"] = "run" if found.of_run else "key"
     return counts

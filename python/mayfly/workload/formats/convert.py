@@ -83,7 +83,6 @@ def converted(
         Ids of their formats; told by content and by ending when None.
     mss, internal
         As for :func:`mayfly.workload.formats.registry.read_flows_any`.
-
     filter : str, optional
         Which packets of a capture count (:func:`mayfly.workload.sieve.read_through`).
 
