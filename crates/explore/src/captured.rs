@@ -42,6 +42,8 @@ pub struct Captured {
     pub(crate) name: String,
     pub(crate) replay: Replay,
     pub(crate) run: Run,
+    /// What a filter left out, in a sentence.
+    pub(crate) filtered: Option<String>,
     reverse_same: bool,
     ping_interval_s: f64,
     attacks: Vec<Offered>,
@@ -57,7 +59,8 @@ impl Captured {
         let template: Document = settings::read(opening.template.get())?;
         let run = settings::read::<Settings>(template.settings.get())?.into_run()?;
         let networks = opening.internal.map(Networks::parse).transpose()?;
-        let filter = opening.filter.as_deref().map(Filter::parse).transpose()?;
+        let expression = opening.filter;
+        let filter = expression.as_deref().map(Filter::parse).transpose()?;
         let sieve = Sieve { filter: filter.map(Arc::new), anonymizer: None };
         let reading = Reading::from_bytes(
             name,
@@ -75,10 +78,12 @@ impl Captured {
         )?;
         let options =
             Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers(), form: Form::Users, tcp_only: false };
+        let counts = &reading.capture().counts;
+        let filtered = expression.map(|text| replay::filtered(&text, counts.filtered, counts.packets));
         let replay = Replay::of(&reading, options)?;
         let reverse_same = template.reverse_discipline == "same";
         let (ping_interval_s, attacks) = (template.ping_interval_s, template.attacks);
-        Ok(Captured { name: name.to_owned(), replay, run, reverse_same, ping_interval_s, attacks })
+        Ok(Captured { name: name.to_owned(), replay, run, filtered, reverse_same, ping_interval_s, attacks })
     }
 
     /// Rates that its busiest seconds need, rounded up to two digits, bit/s.

@@ -85,6 +85,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(worst::worst_exchanges, module)?)?;
     module.add_function(wrap_pyfunction!(worst::over_time, module)?)?;
+    module.add_function(wrap_pyfunction!(doubts::filtered_sentence, module)?)?;
     module.add_function(wrap_pyfunction!(capture::anonymized, module)?)?;
     module.add_function(wrap_pyfunction!(capture::check_filter, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;

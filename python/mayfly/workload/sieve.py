@@ -13,7 +13,6 @@ from typing import Any
 
 from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.text.readable import share_text
 
 KEY_BYTES = 32
 """Length of a key of Crypto-PAn: 16 bytes of AES, 16 of its pad."""
@@ -210,10 +209,7 @@ def sieve_sentences(counts: Mapping[str, Any]) -> list[str]:
     """
     found = []
     if "filter" in counts:
-        left = int(counts.get("filtered", 0))
-        whole = left + int(counts.get("packets", 0))
-        share = f" ({share_text(left / whole)})" if whole else ""
-        found.append(f'the filter "{counts["filter"]}" leaves out {left:,} of {whole:,} packets{share}')
+        found.append(_native.filtered_sentence(counts["filter"], counts.get("filtered", 0), counts.get("packets", 0)))
     if (kind := counts.get("anonymized")) is not None:
         key = "the given key" if kind == "key" else "a key of this run alone; --anonymize-key FILE names one that stays"
         found.append(f"addresses are anonymized (Crypto-PAn) under {key}")
