@@ -1,4 +1,4 @@
-"""Filters of packets beside tcpdump, and anonymized addresses in all that is written."""
+"""Filters of packets compared with tcpdump, and anonymized addresses in all that is written."""
 
 import gzip
 import itertools

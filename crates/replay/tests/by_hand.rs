@@ -235,8 +235,9 @@ fn what_a_packet_takes_at_the_rate_of_the_link_is_no_pause() {
     let replay = replay_of(&frames, None).expect("a replay");
     for rates in [Rates { down: 20e6, up: 5e6 }, RATES, Rates { down: 100e6, up: 100e6 }] {
         let list = replay.list(rates, None).expect("a list");
-        let told: Vec<_> = list.scripts.list[0].iter().map(|train| (train.bytes, train.wait.0 > 600_000_000)).collect();
-        assert_eq!(told, [(2_000 * 1448, false), (400, true)], "{rates:?}");
+        let found: Vec<_> =
+            list.scripts.list[0].iter().map(|train| (train.bytes, train.wait.0 > 600_000_000)).collect();
+        assert_eq!(found, [(2_000 * 1448, false), (400, true)], "{rates:?}");
     }
 }
 
@@ -249,8 +250,8 @@ fn a_link_that_several_share_takes_as_many_packets_longer() {
     frames.sort_by_key(|frame| frame.time_us);
     let list = list_of(&frames);
     for script in &list.scripts.list {
-        let told: Vec<_> = script.iter().map(|train| train.bytes).collect();
-        assert_eq!(told, [500 * 1448, 400]);
+        let found: Vec<_> = script.iter().map(|train| train.bytes).collect();
+        assert_eq!(found, [500 * 1448, 400]);
     }
 }
 
