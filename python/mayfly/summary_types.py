@@ -81,6 +81,10 @@ class Summary(TypedDict):
     """The answer in words, of `whatif`."""
     expected_errors: NotRequired[dict[str, ErrorShares] | None]
     """Errors of such predictions by kind of figure, of `whatif`; null where none were learned of such a replay."""
+    worst: NotRequired[Worst]
+    """Who waits longest, of `whatif` with two disciplines or more in the simulator."""
+    over_time: NotRequired[list[Course]]
+    """The link over time, of the baseline and of the discipline that `worst` compares it with."""
     files: NotRequired[dict[str, str]]
     """Paths of what was written."""
 
@@ -1428,6 +1432,68 @@ class ErrorShares(TypedDict):
     """The median."""
     p90: float
     """Nine of ten stay below."""
+
+
+class Worst(TypedDict):
+    """The exchanges that the baseline delays most, before and after (docs/users.md)."""
+
+    before: str
+    """Label of the baseline."""
+    after: str
+    """Label of the discipline that is recommended; that of the best other one where none is."""
+    exchanges: list[WorstExchange]
+    """Ten at most, the most delayed one first."""
+
+
+class WorstExchange(TypedDict):
+    """An exchange of the capture."""
+
+    client: str
+    """Address of the end that opened its connection."""
+    client_port: int | None
+    """Its port; null where it has none."""
+    server: str
+    """Address of the other end."""
+    server_port: int | None
+    """Its port."""
+    direction: str
+    """Where its larger part goes: `down` or `up`."""
+    size_bytes: int
+    """Payload of the larger part, bytes."""
+    start_s: float
+    """When it begins under the baseline, from the start of the replay, seconds."""
+    before_s: float | None
+    """How long it takes under the baseline, seconds; null when it does not end."""
+    after_s: float | None
+    """How long it takes after, seconds; null when it does not end."""
+    idle_s: float | None
+    """How long it takes where its connection is alone on the link, seconds; null when it does not end there either."""
+
+
+class Course(TypedDict):
+    """The link over time under one discipline."""
+
+    label: str
+    """Label of the discipline."""
+    course: OverTime
+    """What it carries, and how long packets wait."""
+
+
+class OverTime(TypedDict):
+    """A run over time, in bins that begin at its start."""
+
+    bin_s: float
+    """Width of a bin, seconds."""
+    down_mbps: list[float]
+    """What the link sends down in each bin, headers and probes included, Mbit/s."""
+    up_mbps: list[float]
+    """The same up, Mbit/s."""
+    ping_ms: list[float | None]
+    """Mean round-trip time of the pings that were sent in each bin and came back, milliseconds; null without any."""
+    queue_ms: list[float | None]
+    """How long a packet that comes waits for those before it in the queue down, mean of the samples of each bin,
+    milliseconds; null without any.
+    """
 
 
 class StreamSummary(TypedDict):

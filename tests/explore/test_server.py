@@ -389,6 +389,20 @@ def test_the_engine_itself_is_asked_through_the_server(folder):
         server.server_close()
 
 
+def test_captures_of_the_page_are_read_through_the_filter_of_the_command(folder):
+    (folder / "template.json").write_text(documents.text(documents.template()), encoding="utf-8")
+    capture = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
+    server = serving([capture], folder=folder, filter="tcp and port 80")
+    try:
+        info = json.loads(server.desk.open(capture.name))
+        assert info["notes"][0].startswith('the filter "tcp and port 80" leaves out ')
+        assert "of 71,394 packets" in info["notes"][0]
+    finally:
+        server.server_close()
+    with pytest.raises(MayflyError, match=r"filter = 'portal': 'portal' is none of its words"):
+        serving([capture], folder=folder, filter="portal")
+
+
 def test_a_page_that_was_not_built_says_what_builds_it(tmp_path):
     with pytest.raises(MayflyError, match=r"the page was not built: `make explore` builds it in a checkout"):
         serving(folder=tmp_path, engine=Engine())

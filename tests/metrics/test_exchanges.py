@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.metrics.trains import exchange_records
+from mayfly.metrics.trains import exchange_records, object_loads
 from mayfly.metrics.users import percentile
 
 OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
@@ -126,3 +126,22 @@ def test_an_exchange_has_the_same_number_in_every_run():
     by_run = {label: own.select("flow_id", "size_bytes").rows() for (label,), own in rows.group_by("discipline")}
     assert by_run["fifo"] == by_run["pie"] == [(0, 1000), (1, 2_000_000), (2, 30_000)]
     assert rows.filter(discipline="pie")["response_time_s"].is_null().to_list() == [False, True, True]
+
+
+def test_objects_are_answers_of_the_end_that_did_not_open_the_connection() -> None:
+    # The server greets before the client asks.
+    records = pl.DataFrame(
+        {"flow_id": [3], "stage": [1], "start_s": [1.0], "direction": "down", "opened_by": "receiver"}
+    )
+    trains = pl.DataFrame(
+        {
+            "flow_id": [3] * 3,
+            "train": [0, 1, 2],
+            "part": pl.Series([None] * 3, dtype=pl.Int64),
+            "direction": ["down", "up", "down"],
+            "end_s": [1.5, 1.75, 3.0],
+        }
+    )
+    assert object_loads(records, trains)["load_s"].to_list() == [0.5, 2.0]
+    by_sender = records.with_columns(opened_by=pl.lit("sender"))
+    assert object_loads(by_sender, trains)["load_s"].to_list() == [0.75]

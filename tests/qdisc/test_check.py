@@ -93,7 +93,10 @@ def summary(**more):
         "recommendation": {
             "discipline": "cake",
             "commands": commands,
-            "as_loaded": {"figures": {"ping_p95": 0.09}},
+            "as_loaded": [
+                {"discipline": "fq_codel", "figures": {"ping_p95": 0.08}},
+                {"discipline": "cake", "figures": {"ping_p95": 0.09}},
+            ],
         },
         "disciplines": [{"users": {"ping": {"idle_ms": 35.0, "p95_ms": 240.0, "busy_share": 0.4}}}],
         "expected_errors": {"felt": {"median": 0.1, "p90": 0.6}},

@@ -56,7 +56,7 @@ def test_a_lost_syn_is_sent_again_as_the_release_does(preset, after_s):
 
 @pytest.mark.parametrize(("preset", "trips"), [("linux-6.1", 0), ("linux-7.3", 1)])
 def test_the_fin_of_a_full_window_waits_as_the_release_has_it(preset, trips):
-    """Ten segments fill the first window: the FIN leaves with them in 6.1, and in 7.3 when the first is acknowledged."""
+    """Ten segments fill the first window: the FIN leaves with them in 6.1, when one is acknowledged in 7.3."""
     changes = {"tcp.preset": preset, "network.delay": "50ms", "network.rate": "1gbit", "duration": "5s"}
     took = []
     for segments in (9, 10):

@@ -48,10 +48,13 @@ impl Tap {
 /// What was read, and what became of it: `packets = decoded + skipped`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packet records in the file.
+    /// Packet records that were read, without those that a filter left out.
     pub packets: u64,
     /// Of these, those in the connection table.
     pub decoded: u64,
+    /// Packets that a filter left out: they did not pass it, or it could not be asked since they were not decoded. They are
+    /// in no other count.
+    pub filtered: u64,
     /// Packets that are copies of one before, left out or not: those left out are skipped as such.
     pub copies: u64,
     /// Connections evicted because of the limit; their packets are in `decoded`.

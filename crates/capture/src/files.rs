@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::decode::decoder::{Decoder, Identities};
 use crate::error::CaptureError;
+use crate::options::Options;
 use crate::read::merge::Source;
 use crate::read::reader::{Item, Reader};
 
@@ -42,7 +43,7 @@ pub(crate) fn open(path: &Path, read: &Arc<AtomicU64>) -> Result<Reader<Bytes>, 
 /// One source of files, in the order of their first packets; `read` counts their bytes.
 pub(crate) fn series(
     paths: &[impl AsRef<Path>],
-    tunnels: bool,
+    options: &Options,
     identities: Identities,
     read: &Arc<AtomicU64>,
 ) -> Result<Source<'static, Bytes>, CaptureError> {
@@ -68,7 +69,8 @@ pub(crate) fn series(
         place += 1;
         at_place(place)
     };
-    Ok(Source::of(reader, Decoder::identifying(tunnels, identities), 0, name, 0).followed_by(next_ns, following))
+    let decoder = Decoder::identifying(options.tunnels, identities);
+    Ok(Source::of(reader, decoder, 0, name, 0).through(&options.sieve).followed_by(next_ns, following))
 }
 
 /// Time of the first packet that has one.

@@ -5,13 +5,16 @@
 //! that are open and [`Options::max_held`] in all. Nothing in a file can make the reader panic; whatever it does
 //! not decode is counted under a [`Skip`] reason.
 
+mod anonymize;
 mod connections;
 mod counts;
 mod decode;
 mod error;
 mod files;
+mod filter;
 mod options;
 mod pass_table;
+mod prefix;
 mod progress;
 mod read;
 mod shards;
@@ -23,6 +26,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub use anonymize::{Anonymizer, KEY_BYTES};
 pub use connections::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol, Side, State, ZeekState};
 pub use connections::entry::QUIET_NS;
 pub use connections::rtt::Samples;
@@ -36,12 +40,14 @@ pub use decode::segment::{Endpoint, Segment, TcpHeader, Transport};
 pub use decode::skip::Skip;
 pub use decode::tunnel::Tunnel;
 pub use error::CaptureError;
+pub use filter::{Filter, NotFilter};
 pub use options::Options;
 pub use pass_table::{Capture, Leaving};
 pub use progress::{Go, Seen, Watch};
 pub use read::clocks::Clock;
 pub use read::duplicates::Duplicates;
 pub use read::reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
+pub use read::sieve::Sieve;
 pub use shards::read::read_shard;
 pub use shards::split::split_files;
 
@@ -131,8 +137,8 @@ fn read_series(
         Duplicates::Taps | Duplicates::All => Duplicates::Keep,
         other => other,
     };
-    let options = Options { window_ns: 0, duplicates, ..*options };
-    let source = |identities| Ok(vec![series(paths, options.tunnels, identities, &read)?]);
+    let options = Options { window_ns: 0, duplicates, ..options.clone() };
+    let source = |identities| Ok(vec![series(paths, &options, identities, &read)?]);
     let again = can_be_read_again(paths);
     let mut found = read_sources(source, again, &options, &read, watch, leaving)?;
     if let Some(capture) = &mut found {
@@ -190,8 +196,8 @@ pub fn read_merged<R: Read>(
 /// Options of files that are merged: packets that two of them have are left out without being counted before.
 fn for_several(options: &Options, files: usize) -> Options {
     match options.duplicates {
-        Duplicates::Auto if files > 1 => Options { duplicates: Duplicates::Taps, ..*options },
-        _ => *options,
+        Duplicates::Auto if files > 1 => Options { duplicates: Duplicates::Taps, ..options.clone() },
+        _ => options.clone(),
     }
 }
 
@@ -212,7 +218,8 @@ fn read_all<R: Read>(
 ) -> Result<Capture, CaptureError> {
     let sources = |identities: Identities| {
         let source = |(file, (reader, name, ahead_ns))| {
-            Source::of(reader, Decoder::identifying(options.tunnels, identities.clone()), file, name, ahead_ns)
+            let decoder = Decoder::identifying(options.tunnels, identities.clone());
+            Source::of(reader, decoder, file, name, ahead_ns).through(&options.sieve)
         };
         Ok((0..).zip(readers()?).map(source).collect())
     };
@@ -247,7 +254,7 @@ fn read_sources<R: Read>(
             leaving.forgets();
         }
         read.store(0, Ordering::Relaxed);
-        let options = Options { duplicates: Duplicates::Places, ..*options };
+        let options = Options { duplicates: Duplicates::Places, ..options.clone() };
         return read_sources(sources, again, &options, read, watch, leaving);
     }
     counts.copies = sightings.copies();

@@ -2,9 +2,10 @@
 
 use crate::connections::transfer::Ideal;
 use crate::read::duplicates::Duplicates;
+use crate::read::sieve::Sieve;
 
 /// Limits and choices of one reading.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Options {
     /// Connections that are open at once, at least 1; beyond, the one silent for longest is evicted and counted. A connection
     /// that both ends closed, that was reset, or that is silent for [`QUIET_NS`](crate::QUIET_NS) does not count.
@@ -36,6 +37,8 @@ pub struct Options {
     pub volumes_in_time: bool,
     /// What a transfer is compared with.
     pub ideal: Ideal,
+    /// Packets that count, and the addresses they get.
+    pub sieve: Sieve,
 }
 
 impl Default for Options {
@@ -55,6 +58,7 @@ impl Default for Options {
             max_volumes: 0,
             volumes_in_time: false,
             ideal: Ideal::default(),
+            sieve: Sieve::default(),
         }
     }
 }

@@ -216,7 +216,8 @@ fn files_that_follow_one_another_are_one_whatever_the_order_they_are_named_in() 
         let options =
             Options { series: true, max_trains: 100, max_packets: 1000, max_volumes: 1000, ..Options::default() };
         // What is said for files of one time does not matter to those that follow one another.
-        let for_several = Options { window_ns: 10_000_000, duplicates: Duplicates::Taps, clocks: true, ..options };
+        let for_several =
+            Options { window_ns: 10_000_000, duplicates: Duplicates::Taps, clocks: true, ..options.clone() };
         let one = capture::read_files(&one, &options, &mut || true).expect("a capture");
         let several = capture::read_files(&several, &for_several, &mut || true).expect("captures");
         assert_eq!(format!("{:?}", one.connections), format!("{:?}", several.connections));

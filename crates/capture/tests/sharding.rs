@@ -21,6 +21,7 @@ const LIMITS: Options = Options {
     max_volumes: 1 << 20,
     volumes_in_time: false,
     ideal: capture::Ideal { initial_window: 1, delayed_ack: true },
+    sieve: capture::Sieve::NONE,
 };
 
 /// A folder that goes away with the test.

@@ -1,5 +1,8 @@
 //! A capture as a workload: its flows follow from what the link is ([`replay`]).
 
+use std::sync::Arc;
+
+use capture::{Filter, Sieve};
 use hosts::Networks;
 use metrics::{CaptureFacts, Offering, ProbeName, Unknown};
 use netsim::Run;
@@ -27,6 +30,9 @@ const MOST_VOLUMES: usize = 3_000_000;
 struct Opening {
     /// Networks on the near side; found in the capture when null.
     internal: Option<Vec<String>>,
+    /// Expression of the packets that count; all when null or absent.
+    #[serde(default)]
+    filter: Option<String>,
     /// Document of the scenario around captures.
     template: Box<RawValue>,
 }
@@ -36,6 +42,8 @@ pub struct Captured {
     pub(crate) name: String,
     pub(crate) replay: Replay,
     pub(crate) run: Run,
+    /// What a filter left out, in a sentence.
+    pub(crate) filtered: Option<String>,
     reverse_same: bool,
     ping_interval_s: f64,
     attacks: Vec<Offered>,
@@ -51,6 +59,9 @@ impl Captured {
         let template: Document = settings::read(opening.template.get())?;
         let run = settings::read::<Settings>(template.settings.get())?.into_run()?;
         let networks = opening.internal.map(Networks::parse).transpose()?;
+        let expression = opening.filter;
+        let filter = expression.as_deref().map(Filter::parse).transpose()?;
+        let sieve = Sieve { filter: filter.map(Arc::new), anonymizer: None };
         let reading = Reading::from_bytes(
             name,
             bytes,
@@ -62,14 +73,17 @@ impl Captured {
                 max_trains: MOST_TRAINS,
                 max_packets: MOST_PACKETS,
                 max_volumes: MOST_VOLUMES,
+                sieve,
             },
         )?;
         let options =
             Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers(), form: Form::Users, tcp_only: false };
+        let counts = &reading.capture().counts;
+        let filtered = expression.map(|text| replay::filtered(&text, counts.filtered, counts.packets));
         let replay = Replay::of(&reading, options)?;
         let reverse_same = template.reverse_discipline == "same";
         let (ping_interval_s, attacks) = (template.ping_interval_s, template.attacks);
-        Ok(Captured { name: name.to_owned(), replay, run, reverse_same, ping_interval_s, attacks })
+        Ok(Captured { name: name.to_owned(), replay, run, filtered, reverse_same, ping_interval_s, attacks })
     }
 
     /// Rates that its busiest seconds need, rounded up to two digits, bit/s.

@@ -168,7 +168,14 @@ impl<'a> Info<'a> {
                 reverse_buffer: None,
                 rtt_s: None,
             },
-            notes: [partial.as_slice(), captured.replay.missing(), &list.missing, captured.replay.doubts()].concat(),
+            notes: [
+                captured.filtered.as_slice(),
+                partial.as_slice(),
+                captured.replay.missing(),
+                &list.missing,
+                captured.replay.doubts(),
+            ]
+            .concat(),
             groups: Vec::new(),
         })
     }

@@ -32,6 +32,12 @@ impl From<hosts::NotNetwork> for ExploreError {
     }
 }
 
+impl From<capture::NotFilter> for ExploreError {
+    fn from(error: capture::NotFilter) -> Self {
+        ExploreError(error.to_string())
+    }
+}
+
 impl From<replay::Refused> for ExploreError {
     fn from(error: replay::Refused) -> Self {
         ExploreError(error.to_string())

@@ -35,7 +35,15 @@ mod tests {
 
     #[test]
     fn an_unfinished_download_has_none() {
-        let one = |response_s| Transfer { row: 0, id: 0, up: false, size_bytes: 2_000_000, start_s: 0.0, response_s };
+        let one = |response_s| Transfer {
+            row: 0,
+            id: 0,
+            train: None,
+            up: false,
+            size_bytes: 2_000_000,
+            start_s: 0.0,
+            response_s,
+        };
         let found = goodput(&[&[one(Some(4.0)), one(None)], &[one(Some(2.0))]], false).expect("downloads");
         assert_eq!((found.flows, found.goodput_mbps_p50, found.goodput_mbps_p5), (3, Some(4.0), Some(0.0)));
         assert_eq!(goodput(&[&[one(Some(4.0))]], true), None);

@@ -7,6 +7,7 @@ use crate::conference::{self, Stills};
 use crate::context::{FactsError, ProbeName};
 use crate::film::{self, Segment};
 use crate::games::{self, Lags};
+use crate::over_time::{Course, OverTime};
 use crate::pages;
 use crate::playout::Pair;
 use crate::run_view::Ran;
@@ -34,6 +35,7 @@ pub struct Observed {
     pub(crate) streams: Vec<Stream>,
     pub(crate) conferences: Vec<Stills>,
     pub(crate) games: Vec<Lags>,
+    pub(crate) course: Course,
 }
 
 impl Observed {
@@ -56,6 +58,13 @@ impl Observed {
             streams: streams::of_run(ran, &streaming),
             conferences: conference::of_run(&streaming, ran.span_s().1),
             games: games::of_run(&streaming),
+            course: Course::of(ran.run, ran.output),
         })
+    }
+
+    /// The run over time up to `until_s`, seconds; `None` of a link that varies, of a network that is no link, and of a run
+    /// that was not looked at by the second.
+    pub fn over_time(&self, until_s: f64) -> Option<OverTime> {
+        self.course.over_time(&self.pings, until_s)
     }
 }

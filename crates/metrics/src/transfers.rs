@@ -29,6 +29,8 @@ pub struct Transfer {
     pub row: u32,
     /// Identity of its flow, by which transfers of equal size are ordered.
     pub id: i64,
+    /// Place of the first train of an exchange in its script; `None` of a flow without one.
+    pub train: Option<u32>,
     /// Whether its data goes up.
     pub up: bool,
     /// Payload, bytes.
@@ -57,6 +59,7 @@ pub fn transfers(ran: &Ran<'_>) -> Vec<Transfer> {
         .map(|(row, flow)| Transfer {
             row: row as u32,
             id: ran.facts.id(row - before),
+            train: None,
             up: flow.up,
             size_bytes: flow.size_bytes,
             start_s: ran.start_s(row),
@@ -145,7 +148,16 @@ fn exchange(ran: &Ran<'_>, train: &TrainRecord, records: &HashMap<(u32, u32), &T
     let end_s = |at: usize| records.get(&(train.flow, at as u32)).and_then(|record| known(record.end));
     let (start_s, response_s) = of.times_s(&found, ran.start_s(row), train.start.as_secs_f64(), end_s);
     let id = ran.facts.id(row - ran.facts.before());
-    Some(Transfer { row: train.flow, id, up: found.up, size_bytes: found.size_bytes, start_s, response_s })
+    let first = Some(train.train);
+    Some(Transfer {
+        row: train.flow,
+        id,
+        train: first,
+        up: found.up,
+        size_bytes: found.size_bytes,
+        start_s,
+        response_s,
+    })
 }
 
 /// A flow of a table, with or without a script.
@@ -311,7 +323,7 @@ mod tests {
     use super::*;
 
     fn one(size_bytes: u64, up: bool, response_s: Option<f64>) -> Transfer {
-        Transfer { row: 0, id: 0, up, size_bytes, start_s: 0.0, response_s }
+        Transfer { row: 0, id: 0, train: None, up, size_bytes, start_s: 0.0, response_s }
     }
 
     #[test]

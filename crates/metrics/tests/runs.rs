@@ -5,9 +5,10 @@ mod dumbbell;
 
 use dumbbell::{datagrams, go, ms, transfer, wired};
 use metrics::{
-    CaptureFacts, Facts, Figures, Kind, Mechanism, ProbeName, Ran, figures, heard, idle_rtt, kinds, mechanisms, waits,
+    CaptureFacts, Delayed, Facts, Figures, Kind, Mechanism, Observed, ProbeName, Ran, figures, heard, idle_rtt, kinds,
+    mechanisms, waits, worst,
 };
-use netsim::{Control, FlowSpec, Output, Probe, Run};
+use netsim::{Control, FlowSpec, Output, Probe, Run, Train};
 use qdisc::Limit;
 use units::{BitRate, Time};
 
@@ -235,4 +236,76 @@ fn facts_that_do_not_fit_are_refused_in_one_line() {
     assert_eq!(refused(&facts), "facts: groups has 1 values: must be one for each of 2 flows");
     let facts = Facts { probes: vec![ProbeName::Ping; 3], ..Facts::default() };
     assert_eq!(refused(&facts), "facts: probes = 3: must be at most the 2 flows");
+}
+
+/// Downloads at the same time, one of them of two exchanges with a think time between.
+fn crowd() -> (Run, Vec<FlowSpec>) {
+    let train = |forward, bytes, wait| Train { forward, bytes, wait, pace: Time::ZERO };
+    let mut run = wired("fifo");
+    run.scripts.list = vec![vec![
+        train(false, 400, Time::ZERO),
+        train(true, 30_000, Time::ZERO),
+        train(false, 400, ms(2000)),
+        train(true, 30_000, Time::ZERO),
+    ]];
+    let scripted = FlowSpec { script: Some(0), receiver_opens: true, src: 1, dst: 1, ..transfer(Time::ZERO, 60_800) };
+    let other = FlowSpec { src: 2, dst: 2, ..transfer(Time::ZERO, 2_000_000) };
+    (run, vec![transfer(Time::ZERO, 3_000_000), scripted, other])
+}
+
+fn observed(run: &Run, flows: &[FlowSpec]) -> Observed {
+    let output = netsim::run(run, flows, &Control::default()).expect("valid and not cancelled");
+    Observed::of(&Ran { run, flows, output: &output, facts: &Facts::default() }).expect("no facts")
+}
+
+fn above_s(one: &Delayed) -> f64 {
+    one.before_s.expect("an end") - one.idle_s.expect("an end alone")
+}
+
+#[test]
+fn the_time_above_that_of_the_connection_alone_says_who_was_delayed_most() {
+    let (run, flows) = crowd();
+    let before = observed(&run, &flows);
+    let mut fair = run.clone();
+    fair.network.discipline = ("fq_codel".to_owned(), Vec::new());
+    let after = observed(&fair, &flows);
+    let found = worst(&run, &flows, &Facts::default(), [&before, &after], 10).expect("exchanges");
+    assert_eq!(found.len(), 4);
+    assert!(found.windows(2).all(|pair| above_s(&pair[0]) >= above_s(&pair[1])), "{found:?}");
+    for one in &found {
+        // Alone nobody is slower, and no link is faster than its rate.
+        assert!(above_s(one) >= -1e-9, "{one:?}");
+        assert!(one.idle_s.expect("an end alone") >= one.size_bytes as f64 * 8e-7, "{one:?}");
+    }
+    // The second exchange of the connection has a time of its own, without the time that its user thought.
+    let second: Vec<_> = found.iter().filter(|one| one.row == 1 && one.start_s > 1.0).collect();
+    assert!(matches!(second[..], [one] if one.idle_s.expect("an end alone") < 1.0), "{found:?}");
+    let first = worst(&run, &flows, &Facts::default(), [&before, &after], 1).expect("an exchange");
+    assert_eq!(first[..], found[..1]);
+}
+
+#[test]
+fn a_connection_that_is_alone_is_not_delayed_and_one_that_does_not_end_comes_first() {
+    let (run, flows) = crowd();
+    let single = observed(&run, &flows[..1]);
+    let found = worst(&run, &flows[..1], &Facts::default(), [&single, &single], 10).expect("an exchange");
+    assert_eq!((found[0].before_s, found[0].after_s), (found[0].idle_s, found[0].idle_s));
+    let mut short = run.clone();
+    short.duration = ms(3000);
+    let cut = observed(&short, &flows);
+    let found = worst(&run, &flows, &Facts::default(), [&cut, &cut], 3).expect("exchanges");
+    assert!(found[0].before_s.is_none() && found[0].idle_s.is_some(), "{found:?}");
+}
+
+#[test]
+fn many_connections_are_tried_until_no_other_can_be_among_the_worst() {
+    let (run, _) = crowd();
+    // Of 200 equal ones the last waits longest; alone all take the same.
+    let flows: Vec<FlowSpec> =
+        (0..200).map(|row| FlowSpec { src: row, dst: row, ..transfer(ms(u64::from(row)), 20_000) }).collect();
+    let before = observed(&run, &flows);
+    let found = worst(&run, &flows, &Facts::default(), [&before, &before], 10).expect("exchanges");
+    let all = worst(&run, &flows, &Facts::default(), [&before, &before], 200).expect("exchanges");
+    assert_eq!(found[..], all[..10]);
+    assert!(above_s(&all[0]) > above_s(&all[199]));
 }

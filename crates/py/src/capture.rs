@@ -1,9 +1,13 @@
 //! Captures as tables for Python.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use capture::{Counts, Duplicates, Go, Ideal, Options, Seen, Skip, Tunnel, Watch, read_files};
+use capture::{
+    Anonymizer, Counts, Duplicates, Filter, Go, Ideal, KEY_BYTES, Options, Seen, Sieve, Skip, Tunnel, Watch, read_files,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -29,6 +33,8 @@ pub struct ReadOptions {
     max_volumes: usize,
     initial_window: u32,
     delayed_ack: bool,
+    filter: Option<String>,
+    key: Option<Vec<u8>>,
 }
 
 /// Time between two calls of `look`.
@@ -118,6 +124,8 @@ impl ReadOptions {
                 )));
             }
         };
+        let filter = self.filter.as_deref().map(parsed).transpose()?.map(Arc::new);
+        let anonymizer = self.key.as_deref().map(anonymizer).transpose()?.map(Arc::new);
         Ok(Options {
             max_flows: self.max_flows,
             max_held: self.max_held,
@@ -133,14 +141,54 @@ impl ReadOptions {
             max_volumes: self.max_volumes,
             volumes_in_time: false,
             ideal: Ideal { initial_window: self.initial_window, delayed_ack: self.delayed_ack },
+            sieve: Sieve { filter, anonymizer },
         })
     }
+}
+
+fn parsed(expression: &str) -> PyResult<Filter> {
+    Filter::parse(expression).map_err(|refused| PyValueError::new_err(refused.to_string()))
+}
+
+fn anonymizer(key: &[u8]) -> PyResult<Anonymizer> {
+    let refused = |_| PyValueError::new_err(format!("key = {} bytes: must be {KEY_BYTES}", key.len()));
+    Ok(Anonymizer::with(<&[u8; KEY_BYTES]>::try_from(key).map_err(refused)?))
+}
+
+/// Whether an expression is a filter of packets.
+///
+/// # Errors
+/// `ValueError` with one line that names what is allowed.
+#[pyfunction]
+pub fn check_filter(expression: &str) -> PyResult<()> {
+    parsed(expression).map(|_| ())
+}
+
+/// Addresses and networks (`10.0.0.0/8`) under a key of 32 bytes, each as its image.
+///
+/// # Errors
+/// `ValueError` with one line for a text that is none, and for another length of the key.
+#[pyfunction]
+pub fn anonymized(key: Vec<u8>, texts: Vec<String>) -> PyResult<Vec<String>> {
+    let anonymizer = anonymizer(&key)?;
+    let image = |text: &String| {
+        let refused = || PyValueError::new_err(format!("{text}: must be an address or a network"));
+        let (address, bits) = text.split_once('/').map_or((text.as_str(), None), |(one, bits)| (one, Some(bits)));
+        let address: IpAddr = address.parse().map_err(|_| refused())?;
+        let width = if address.is_ipv4() { 32 } else { 128 };
+        let Some(bits) = bits else { return Ok(anonymizer.address(address).to_string()) };
+        let bits = bits.parse().ok().filter(|&bits| bits <= width).ok_or_else(refused)?;
+        Ok(format!("{}/{bits}", anonymizer.network(address, bits)))
+    };
+    texts.iter().map(image).collect()
 }
 
 /// What was read, and what became of it; `skipped` by reason, `tunnelled` by kind, `other_protocols` by number.
 #[derive(Serialize)]
 pub(crate) struct Told {
     packets: u64,
+    #[serde(skip_serializing_if = "none")]
+    filtered: u64,
     decoded: u64,
     copies: u64,
     skipped: Map<String, Json>,
@@ -190,6 +238,11 @@ struct Clock {
     common: u64,
 }
 
+/// Nothing was left out.
+fn none(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Told {
     pub(crate) fn of(counts: &Counts) -> Told {
         let count = |name: &str, value: u64| (name.to_owned(), Json::from(value));
@@ -210,6 +263,7 @@ impl Told {
         };
         Told {
             packets: counts.packets,
+            filtered: counts.filtered,
             decoded: counts.decoded,
             copies: counts.copies,
             skipped: Skip::NAMES.iter().map(|&(reason, name)| count(name, counts.skipped(reason))).collect(),

@@ -16,6 +16,12 @@ pub fn one_sided_sentence(crossing: f64) -> Option<String> {
     replay::one_sided(crossing)
 }
 
+/// Of a capture that was read through a filter, which left out so many packets and let so many through.
+#[pyfunction]
+pub fn filtered_sentence(expression: &str, left_out: u64, packets: u64) -> String {
+    replay::filtered(expression, left_out, packets)
+}
+
 /// Of a capture of which so many of its packets are copies, left out or not, seen at interfaces of these numbers and names.
 #[pyfunction]
 pub fn copies_sentence(copies: u64, packets: u64, left_out: bool, taps: Vec<(u32, Option<String>)>) -> Option<String> {

@@ -28,6 +28,7 @@ mod simulate;
 mod streamed;
 mod table;
 mod wlan;
+mod worst;
 
 use pyo3::prelude::*;
 
@@ -82,6 +83,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(disciplines::check_discipline, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
+    module.add_function(wrap_pyfunction!(worst::worst_exchanges, module)?)?;
+    module.add_function(wrap_pyfunction!(worst::over_time, module)?)?;
+    module.add_function(wrap_pyfunction!(doubts::filtered_sentence, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::anonymized, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::check_filter, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_class::<hosts::Hosts>()?;
     module.add_function(wrap_pyfunction!(hosts::networks_of, module)?)?;

@@ -34,6 +34,18 @@ pub(crate) fn doubts(udp: &UdpShare, volumes: &[Volume], counts: &Counts, crossi
     found.into_iter().flatten().collect()
 }
 
+/// Of a capture that was read through a filter, which left out so many packets and let so many through.
+pub fn filtered(expression: &str, left_out: u64, packets: u64) -> String {
+    let whole = left_out + packets;
+    let share = left_out as f64 / whole.max(1) as f64;
+    format!(
+        "the filter \"{expression}\" leaves out {} of {} packets ({:.1} %)",
+        text::grouped(left_out),
+        text::grouped(whole),
+        100.0 * share
+    )
+}
+
 /// Of a capture of more than a day, of `duration_s`, in which next to nothing passes: the longest time without anything is
 /// `silence_s`.
 pub fn clock_jump(silence_s: Option<f64>, duration_s: f64) -> Option<String> {

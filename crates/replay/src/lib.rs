@@ -39,7 +39,7 @@ mod transfers;
 mod udp_share;
 
 pub use closed::{Start, closed};
-pub use doubts::{clock_jump, copies, one_sided};
+pub use doubts::{clock_jump, copies, filtered, one_sided};
 pub use flows::{Captured, Flow, What};
 pub use form::Form;
 pub use hosts::Networks;

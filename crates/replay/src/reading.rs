@@ -1,6 +1,6 @@
 //! What is read of a capture for a replay.
 
-use capture::{Capture, Duplicates, Ideal};
+use capture::{Capture, Duplicates, Ideal, Sieve};
 
 use crate::refused::Refused;
 
@@ -12,7 +12,7 @@ const MOST_VOLUMES: usize = 1 << 20;
 const MOST_FLOWS: usize = 1_000_000;
 
 /// Limits and choices of a reading.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ReadOptions {
     /// Packets of the first flight of the TCP that replays the capture, at least 1.
     pub initial_window: u32,
@@ -28,6 +28,8 @@ pub struct ReadOptions {
     pub max_packets: usize,
     /// Rows kept of what was carried when; beyond, they become coarser.
     pub max_volumes: usize,
+    /// Packets that count, and the addresses they get.
+    pub sieve: Sieve,
 }
 
 impl Default for ReadOptions {
@@ -40,6 +42,7 @@ impl Default for ReadOptions {
             max_trains: MOST_TRAINS,
             max_packets: MOST_TRAINS,
             max_volumes: MOST_VOLUMES,
+            sieve: Sieve::default(),
         }
     }
 }
@@ -82,6 +85,7 @@ impl Reading {
             max_packets: options.max_packets.min(MOST_TRAINS),
             max_volumes: options.max_volumes.max(1),
             ideal,
+            sieve: options.sieve.clone(),
             ..capture::Options::default()
         };
         let capture = capture::read_bytes(bytes, &options, &mut || true).map_err(|error| {

@@ -17,6 +17,8 @@ const DELAYED_ACK_S: f64 = 0.04;
 const LEAST_RTO_S: f64 = 0.2;
 /// What the repair of a lost end of a flight takes at most, twice doubled, s.
 const LONGEST_REPAIR_S: f64 = 2.0;
+/// Between two packets of a connection the link sends no more of others than a flight that begins (RFC 6928).
+const BETWEEN_PACKETS: f64 = 10.0;
 /// Of the trains of a host on an idle link, those that come after a pause of its own: from this share on it pauses.
 const PAUSING: f64 = 0.05;
 /// What one end says while the other goes on has no more segments than this, or it is part of a conversation.
@@ -149,6 +151,8 @@ struct Part<'a> {
     theoretical_s: Sum,
     busy: bool,
     full_before: bool,
+    /// The captured link sent others, or this train's first packet, all the time since the train before.
+    in_turn: bool,
     lost: bool,
     pauses: bool,
 }
@@ -219,11 +223,21 @@ fn without_asides<'a>(
             theoretical_s,
             busy: piece.meanwhile.is_at_least(BUSY, rate_bps),
             full_before: piece.before.is_at_least(FULL, rate_bps),
+            in_turn: is_in_turn(piece, warm_up_s, link.peak_bps[usize::from(piece.near)]),
             lost: piece.lost,
             pauses: false,
         });
         before = Some(piece);
     }
+}
+
+/// Whether a gap before a train is what its packet takes at the rate of the captured link, or with those of others between:
+/// no longer than some packets take at the most that the link carried in a second, which it carried all the while.
+///
+/// Where the path behind the tap is next to none, each packet is acknowledged before the link has sent the next one, so that
+/// nothing is under way: no end pauses.
+fn is_in_turn(piece: &Piece, gap_s: f64, peak_bps: f64) -> bool {
+    gap_s * peak_bps <= BETWEEN_PACKETS * PACKET_BITS && piece.before.fills(peak_bps)
 }
 
 fn to_opener_s(piece: &Piece, path: &Path, ends: &Ends, link: &Link) -> f64 {
@@ -292,6 +306,9 @@ impl Part<'_> {
     /// Behind a full link the end of a flight may have been lost, of which nothing is seen but the time until it comes
     /// again: of a host that pauses on an idle link, too, it is a pause.
     fn went_on_s(&self) -> f64 {
+        if self.in_turn {
+            return 0.0;
+        }
         let wait_s = told(self.warm_up_s - self.whole_s - self.whole_queue_s, self.whole_queue_s);
         if self.full_before && wait_s < LONGEST_REPAIR_S && !self.pauses { 0.0 } else { wait_s }
     }

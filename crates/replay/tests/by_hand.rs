@@ -209,3 +209,58 @@ fn connections_that_are_not_held_are_said_first() {
                 capture into parts (editcap -A and -B, or -c) and read each";
     assert_eq!((replay.partial(), replay.missing().len()), (Some(said), 0));
 }
+
+/// An upload of `packets` of 1448 bytes over a link that sends one in `packet_us`, seen behind its queue: the server is
+/// 50 us away and acknowledges each, so that nothing is under way when the next one comes. Then the client thinks for
+/// `think_us`, and says 400 bytes more.
+fn bench(client: End, begun_us: u64, packets: u64, packet_us: u64, think_us: u64) -> Vec<Frame> {
+    let mut frames = vec![
+        tcp(0, client, SERVER, 0, 0, SYN, 0),
+        tcp(50, SERVER, client, 0, 1, SYN | ACK, 0),
+        tcp(300, client, SERVER, 1, 1, ACK, 0),
+    ];
+    let mut say = |at_us: u64, seq: u64, bytes: usize| {
+        frames.push(tcp(at_us, client, SERVER, seq as u32, 1, ACK, bytes));
+        frames.push(tcp(at_us + 50, SERVER, client, 1, (seq as usize + bytes) as u32, ACK, 0));
+    };
+    (0..packets).for_each(|place| say(3_000 + place * packet_us, 1 + 1448 * place, 1448));
+    say(3_000 + packets * packet_us + think_us, 1 + 1448 * packets, 400);
+    frames.into_iter().map(|frame| Frame { time_us: begun_us + frame.time_us, ..frame }).collect()
+}
+
+#[test]
+fn what_a_packet_takes_at_the_rate_of_the_link_is_no_pause() {
+    // 5 Mbit/s: 2400 us for 1500 bytes. Whatever the link of the replay.
+    let frames = bench(CLIENT, 0, 2_000, 2_400, 700_000);
+    let replay = replay_of(&frames, None).expect("a replay");
+    for rates in [Rates { down: 20e6, up: 5e6 }, RATES, Rates { down: 100e6, up: 100e6 }] {
+        let list = replay.list(rates, None).expect("a list");
+        let found: Vec<_> =
+            list.scripts.list[0].iter().map(|train| (train.bytes, train.wait.0 > 600_000_000)).collect();
+        assert_eq!(found, [(2_000 * 1448, false), (400, true)], "{rates:?}");
+    }
+}
+
+#[test]
+fn a_link_that_several_share_takes_as_many_packets_longer() {
+    // Four uploads at once over 5 Mbit/s, a packet of each in turn.
+    let hosts =
+        (0..4).map(|host| bench(([192, 168, 0, 10 + host], 50_000), u64::from(host) * 2_400, 500, 9_600, 700_000));
+    let mut frames = hosts.flatten().collect::<Vec<_>>();
+    frames.sort_by_key(|frame| frame.time_us);
+    let list = list_of(&frames);
+    for script in &list.scripts.list {
+        let found: Vec<_> = script.iter().map(|train| train.bytes).collect();
+        assert_eq!(found, [500 * 1448, 400]);
+    }
+}
+
+#[test]
+fn a_pause_on_a_link_that_has_room_stays_one() {
+    // Every 9.6 ms a packet, of a link that carried as much as 5 Mbit/s before.
+    let frames = [bench(CLIENT, 0, 1_000, 2_400, 0), bench((CLIENT.0, 6), 9_000_000, 50, 9_600, 700_000)].concat();
+    let list = list_of(&frames);
+    // A packet of 400 bytes would take less than 2.4 ms.
+    assert_eq!(list.scripts.list[0].iter().map(|train| train.bytes).collect::<Vec<_>>(), [1_000 * 1448, 400]);
+    assert_eq!(list.scripts.list[1].len(), 51);
+}

@@ -84,6 +84,7 @@ pub(crate) fn figures(of: &Taken<'_>) -> Figures {
         .map(|row| Transfer {
             row: row as u32,
             id: list.flow_id[row],
+            train: None,
             up: false,
             size_bytes: list.size_bytes[row] as u64,
             start_s: list.start_s[row],

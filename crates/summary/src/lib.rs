@@ -20,6 +20,7 @@ mod row;
 mod shared;
 mod stream;
 mod top;
+mod worst;
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
@@ -41,6 +42,7 @@ pub use stream::{
     WindowsSummary,
 };
 pub use top::{EngineRatios, OtherHosts, Summary, Transport, Workload};
+pub use worst::{Course, Worst, WorstExchange};
 
 /// Name of the word of a schema that says of a key which may be absent that it may be null, too.
 pub const NULLABLE: &str = "x-nullable";

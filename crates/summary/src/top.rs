@@ -11,6 +11,7 @@ use crate::link::Links;
 use crate::models::{Model, ModelQueue};
 use crate::recommendation::Recommendation;
 use crate::row::DisciplineRow;
+use crate::worst::{Course, Worst};
 
 /// `summary.json`. With `warm_up` all counters and averages of the queues are taken from then on; flow records, `udp` and `packet_hops`
 /// are those of the whole run.
@@ -77,6 +78,12 @@ pub struct Summary {
     #[serde(default, deserialize_with = "crate::shared::known", skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-nullable" = true))]
     pub expected_errors: Option<Option<BTreeMap<String, ErrorShares>>>,
+    /// Who waits longest, of `whatif` with two disciplines or more in the simulator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst: Option<Worst>,
+    /// The link over time, of the baseline and of the discipline that `worst` compares it with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over_time: Option<Vec<Course>>,
     /// Paths of what was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<BTreeMap<String, String>>,

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Filter
+
 
 def explore(
     captures: Annotated[
@@ -17,13 +19,14 @@ def explore(
         list[str] | None,
         typer.Option(metavar="CIDR", help="Network on the near side of the captures; repeatable; inferred if absent"),
     ] = None,
+    filter: Filter = None,
     port: Annotated[int, typer.Option(metavar="N", help="Of the local server; 0 finds a free one")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address")] = True,
 ) -> None:
     """Play with a congested link in the browser."""
     from mayfly.explore.server import serve, serving
 
-    serve(serving(captures or (), port=port, internal=internal or ()), browser)
+    serve(serving(captures or (), port=port, internal=internal or (), filter=filter), browser)
 
 
 def register(app: typer.Typer) -> None:

@@ -82,7 +82,7 @@ Engine = Annotated[
 ]
 Columns = Annotated[bool, typer.Option("--columns", help="All columns of the tables: flow table and its memory, too")]
 Details = Annotated[
-    bool, typer.Option("--details", help="Mean response times of whole connections, think times included, too")
+    bool, typer.Option("--details", help="Who waits longest, and mean response times of whole connections, too")
 ]
 Assets = Annotated[
     str,
@@ -98,6 +98,21 @@ Duplicates = Annotated[
         help="Packets captured more than once: auto leaves them out above a fifth of the packets, keep, leave-out",
     ),
 ]
+Filter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPR",
+        help="Packets that count, as tcpdump names them: 'tcp port 443 and not host 10.0.0.5'; a subset",
+    ),
+]
+Anonymize = Annotated[
+    bool,
+    typer.Option("--anonymize", help="Other addresses in all output, prefixes shared as before (Crypto-PAn)"),
+]
+AnonymizeKey = Annotated[
+    Path | None,
+    typer.Option("--anonymize-key", metavar="FILE", help="Its key: 32 bytes, or 64 hexadecimal digits; else random"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document on standard output and nothing else")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar")]
 
@@ -107,6 +122,15 @@ def changes(given: list[str] | None, **options: str | None) -> dict[str, Any]:
     from mayfly.scenario.overrides import merged
 
     return merged(given or (), options)
+
+
+def anonymizing(asked: bool, key: Path | None) -> bool | bytes:
+    """``--anonymize`` and ``--anonymize-key``, which asks for it, too, as functions take them."""
+    if key is None:
+        return asked
+    from mayfly.workload.sieve import key_of
+
+    return key_of(key)
 
 
 def with_traces(changed: dict[str, Any], flows: list[str] | None) -> dict[str, Any]:

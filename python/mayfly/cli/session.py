@@ -168,7 +168,7 @@ class Session:
         self.print(overview_table(result.summary, columns or self.width >= WIDE, means))
         for section in SECTIONS:
             for table in section.tables(result.summary):
-                if not table.page_only:
+                if not table.page_only or (details and section.detail):
                     self.print(table)
         for sentence in (*legend(result.summary, means), *further_sentences(result.summary, files["summary"])):
             self.print(sentence)

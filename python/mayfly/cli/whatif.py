@@ -7,6 +7,8 @@ import typer
 
 from mayfly.cli.live import captured
 from mayfly.cli.options import (
+    Anonymize,
+    AnonymizeKey,
     AsJson,
     Assets,
     Columns,
@@ -15,6 +17,7 @@ from mayfly.cli.options import (
     Duplicates,
     Duration,
     Engine,
+    Filter,
     Models,
     ModelsPath,
     Overrides,
@@ -22,6 +25,7 @@ from mayfly.cli.options import (
     Replications,
     ReportFolder,
     Seed,
+    anonymizing,
     changes,
     with_models,
 )
@@ -94,6 +98,9 @@ def whatif(
     ] = None,
     link_trace_up: Annotated[Path | None, typer.Option(metavar="FILE", help="That of up, where it is another")] = None,
     duplicates: Duplicates = None,
+    filter: Filter = None,
+    anonymize: Anonymize = False,
+    anonymize_key: AnonymizeKey = None,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -117,9 +124,13 @@ def whatif(
         one_thread_if_small(capture)
     from mayfly.comparison.whatif import whatif as run
     from mayfly.engines import engine as by_name
+    from mayfly.errors import MayflyError
     from mayfly.workload.reading import copies_as
 
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
+    key = anonymizing(anonymize, anonymize_key)
+    if key and interface is not None:
+        raise MayflyError("--anonymize with -i: capture.pcap in the folder of the report would hold the real addresses")
     capture, told = captured(session, capture, interface, length, out)
     with copies_as(duplicates), session.progress(f"whatif {capture.name}") as progress:
         result = run(
@@ -136,6 +147,8 @@ def whatif(
             overrides=changed,
             progress=progress,
             engine=by_name(engine),
+            filter=filter,
+            anonymize=key,
         )
     result.summary["notes"] = [*result.summary.get("notes", []), *told]
     session.finish(with_models(result, models, models_path), columns=columns, details=details)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mayfly.comparison.figures import congestion as congestion_figures
+from mayfly.comparison.figures import course as course_figures
 from mayfly.comparison.figures import models as model_figures
 from mayfly.comparison.figures import response as response_figures
 from mayfly.comparison.figures import series as series_figures
@@ -182,6 +183,7 @@ def _plots(
     thinking = think_times(summary)
     runs = runs_of(records)
     given: list[Callable[[], figures.Figure | None]] = [
+        lambda: course_figures.course_figure(summary, colours),
         lambda: response_figures.response_distribution(runs, colours),
         lambda: model_figures.with_curves(
             response_figures.mean_by_size(runs, colours, mss, thinking), summary, colours, mss

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mayfly import _native
+from mayfly.comparison.worst import ends_of
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError, given
 from mayfly.link_trace.files import read_trace
@@ -20,6 +21,7 @@ from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
 from mayfly.workload.replayed import FORMS, LASTED, Captured, closed, flows_of, read_options, refuse_clock_jump
 from mayfly.workload.sides import networks_of
+from mayfly.workload.sieve import sieve_sentences
 from mayfly.workload.udp_share import UdpShare
 
 if TYPE_CHECKING:
@@ -72,6 +74,10 @@ class Replay:
         Share of the capture that is in no connection, of its packets or of its bytes.
     framing : tuple of int and bool
         Bytes around each packet of IP, 0 of plain Ethernet; whether near addresses may be translated on their way.
+    sieved : list of str
+        How many packets a filter left out, and that addresses are anonymized.
+    ends : polars.DataFrame, shape (n_connections, 5)
+        Of :func:`mayfly.comparison.worst.ends_of`.
     """
 
     scenario: Scenario
@@ -89,6 +95,8 @@ class Replay:
     udp: UdpShare
     left_out: float
     framing: tuple[int, bool]
+    sieved: list[str]
+    ends: pl.DataFrame
 
 
 def replay_of(
@@ -131,7 +139,7 @@ def replay_of(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    found, counts = _read(capture, internal, replay, scenario)
+    found, counts, ends = _read(capture, internal, replay, scenario)
     network = scenario.network
     rates_bps = float(network.rate), float(network.reverse_rate or network.rate)
     flows, lacking, path_rtt_s = flows_of(found, rates_bps, rtt_s=rtt_s, scaled=load is not None)
@@ -174,6 +182,8 @@ def replay_of(
         udp=UdpShare(*found.udp),
         left_out=found.left_out_share,
         framing=found.framing,
+        sieved=sieve_sentences(counts),
+        ends=ends,
     )
 
 
@@ -283,8 +293,8 @@ def _probed(scenario: Scenario, path_rtt_s: float | None, span_s: float) -> Scen
 
 def _read(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, form: str, scenario: Scenario
-) -> tuple[_native.Replay, dict[str, Any]]:
-    """The capture, read for this form of a replay, and what was counted."""
+) -> tuple[_native.Replay, dict[str, Any], pl.DataFrame]:
+    """The capture, read for this form of a replay, what was counted, and who is at the ends of its connections."""
     if form not in FORMS:
         raise MayflyError(f"replay = {form!r}: must be {', '.join(FORMS[:-1])} or {FORMS[-1]}")
     networks = None if internal is None else networks_of(internal)
@@ -294,4 +304,4 @@ def _read(
     found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes)
     # Transfers at their times do not ask what the captured link did.
     untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}
-    return found, captured.counts | untold
+    return found, captured.counts | untold, ends_of(captured.connections())

@@ -17,6 +17,7 @@ from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
 from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hour_rule, hours_for, split_progress
 from mayfly.comparison.unanswered import SOME, transport_note
+from mayfly.comparison.worst import add_worst
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
@@ -24,6 +25,7 @@ from mayfly.metrics.trains import exchange_records, time_row, train_records
 from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.mix import offered
 from mayfly.workload.replayed import closed
+from mayfly.workload.sieve import read_through
 
 if TYPE_CHECKING:
     from mayfly.scenario.scenario import Scenario
@@ -46,6 +48,8 @@ def whatif(
     overrides: dict[str, Any] | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
+    filter: str | None = None,
+    anonymize: bool | bytes | None = None,
 ) -> Comparison:
     """Replays the transfers of a capture over a bottleneck link.
 
@@ -88,6 +92,12 @@ def whatif(
     engine : Engine, optional
         What replays them in place of the simulator, such as :func:`mayfly.engines.engine` gives by name. It runs the
         capture alone: no hours are resampled, no other hosts tried, and of the shortlist only what it has.
+    filter : str, optional
+        Which packets count, such as ``tcp port 443 or host 10.0.0.5`` (:func:`mayfly.workload.sieve.read_through`); all
+        when absent.
+    anonymize : bool or bytes, optional
+        Give addresses the images that Crypto-PAn makes of them under this key of 32 bytes, or under one of this run
+        alone (True). ``internal`` and ``filter`` name real addresses.
 
     Returns
     -------
@@ -122,7 +132,9 @@ def whatif(
     """
     rate, varying = traced(rate, link_trace, link_trace_up)
     changes = varying | (overrides or {}) | ({} if replications is None else {"replications": replications})
-    found = replay_of(capture, rate, buffer, internal=internal, load=load, replay=replay, rtt=rtt, overrides=changes)
+    with read_through(filter, anonymize) as sieve:
+        near = sieve.internal(internal)
+        found = replay_of(capture, rate, buffer, internal=near, load=load, replay=replay, rtt=rtt, overrides=changes)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     hours = found.hours
@@ -181,6 +193,12 @@ def whatif(
         result.summary["guess"] = found.guess.document()
     loaded = [] if stopping() or engine is not None else _loaded(result.summary, scenario, flows, chosen)
     result.summary["recommendation"] = recommendation(result.summary, loaded)
+    if engine is None:
+        add_worst(
+            result.summary, scenario, closed(starting_in_time(flows, scenario.duration)), runs, found.ends, lasted_s
+        )
+    if found.sieved:
+        result.summary["notes"] = [*found.sieved, *result.summary.get("notes", [])]
     if unsaid:
         result.summary["partial"] = ". ".join(unsaid)
         result.summary["notes"] = [*unsaid, *result.summary.get("notes", [])]

@@ -37,10 +37,13 @@ class Captures:
         Document of the scenario around their flows, as JSON.
     internal : tuple of str
         Networks on the near side; none to have them inferred.
+    filter : str or None
+        Packets that count.
     """
 
     template: str
     internal: tuple[str, ...] = ()
+    filter: str | None = None
     paths: dict[str, Path] = field(default_factory=dict)
 
     def add(self, path: str | os.PathLike[str]) -> str:
@@ -96,7 +99,8 @@ class Captures:
             raise MayflyError(f"{self.paths[name]}: cannot be read: {error.strerror or error}") from None
 
     def options(self, internal: Sequence[str] = ()) -> str:
-        """Options of :meth:`Engine.open`: networks on the near side, else those of the command line."""
+        """Options of :meth:`Engine.open`: the filter, and networks on the near side, else those of the command line."""
         near = list(internal or self.internal) or None
         # Put together as text: the template is long, and stays as it is.
-        return f'{{"internal": {json.dumps(near)}, "template": {self.template.strip()}}}'
+        filtered = "" if self.filter is None else f'"filter": {json.dumps(self.filter)}, '
+        return f'{{"internal": {json.dumps(near)}, {filtered}"template": {self.template.strip()}}}'

@@ -381,6 +381,7 @@ def serving(
     *,
     port: int = 0,
     internal: Sequence[str] = (),
+    filter: str | None = None,
     folder: Path | None = None,
     engine: Engine | None = None,
 ) -> Server:
@@ -392,6 +393,8 @@ def serving(
         What the page may open by name.
     port : int
         0 for a free one.
+    filter : str, optional
+        Packets of the captures that count (:func:`mayfly.workload.sieve.read_through`).
     internal : sequence of str
         Networks on the near side of the captures; inferred when there are none.
     folder : path, optional
@@ -412,7 +415,7 @@ def serving(
     if not 0 <= port <= 65_535:
         raise MayflyError(f"port {port}: must be from 0 to 65535; 0 finds a free one")
     files = page_files(folder or PAGE)
-    named = Captures(files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal))
+    named = Captures(files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal), filter)
     names = [named.add(path) for path in captures]
     desk = Desk(engine or _native_engine(), files, named)
     for name in names:

@@ -170,8 +170,8 @@ def object_loads(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
     records : polars.DataFrame, shape (n_flows, ...)
         Flow records of one discipline.
     trains : polars.DataFrame, shape (n_trains, ...)
-        Their trains. Objects are the parts of the answers, and answers without parts: trains of the direction in which
-        the script does not begin.
+        Their trains. Objects are the parts of the answers, and answers without parts: trains of the end that did not
+        open the connection, as of exchanges (docs/users.md).
 
     Returns
     -------
@@ -180,7 +180,8 @@ def object_loads(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
 
     Examples
     --------
-    >>> records = pl.DataFrame({"flow_id": [0], "stage": [1], "start_s": [2.0], "direction": "down", "group": "a"})
+    >>> records = pl.DataFrame({"flow_id": [0], "stage": [1], "start_s": [2.0], "direction": "down",
+    ...     "opened_by": "receiver", "group": "a"})
     >>> trains = pl.DataFrame({"flow_id": [0, 0, 0, 0], "train": [0, 1, 1, 1], "part": [None, None, 1, 2],
     ...     "direction": ["up", "down", "down", "down"], "end_s": [2.1, 4.0, 3.0, 4.0]})
     >>> object_loads(records, trains)["load_s"].to_list()
@@ -192,9 +193,12 @@ def object_loads(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
         page_s=pages.select(pl.col("start_s").min().over([*run, "stage"])).to_series()
     )
     flow = ["flow_id", *run]
-    first = trains.filter(pl.col("train") == 0).group_by(flow).agg(asks=pl.col("direction").first())
+    # What is forward in a script goes as the flow does, and is said by the sender.
+    other = pl.when(pl.col("direction") == "up").then(pl.lit("down")).otherwise(pl.lit("up"))
+    asks = pl.when(pl.col("opened_by") == "receiver").then(other).otherwise("direction")
+    openers = pages.select(*flow, asks=asks)
     has_parts = pl.col("part").is_not_null().any().over([*flow, "train"])
-    objects = trains.filter(pl.col("part").is_not_null() | ~has_parts).join(first, on=flow)
+    objects = trains.filter(pl.col("part").is_not_null() | ~has_parts).join(openers, on=flow)
     objects = objects.filter(pl.col("direction") != pl.col("asks")).join(began, on=flow)
     return objects.select(
         *(name for name in ("group",) if name in objects.columns), load_s=pl.col("end_s") - pl.col("page_s")

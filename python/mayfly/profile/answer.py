@@ -34,6 +34,7 @@ from mayfly.profile.table import Connections
 from mayfly.profile.traffic import Traffic, traffic_of
 from mayfly.text.folder import filled
 from mayfly.workload.sides import Sides, near_of_site
+from mayfly.workload.sieve import read_through
 from mayfly.workload.udp_share import UdpShare, udp_share
 
 if TYPE_CHECKING:
@@ -215,6 +216,8 @@ def profile(
     trains: bool = False,
     sharding: Sharding | None = None,
     progress: Callable[[float], None] | None = None,
+    filter: str | None = None,
+    anonymize: bool | bytes | None = None,
 ) -> Profile:
     """Profile captures.
 
@@ -243,6 +246,12 @@ def profile(
         Captures are read by many processes (:mod:`mayfly.profile.shards`); by this one when absent.
     progress : callable, optional
         Called with the fraction done.
+    filter : str, optional
+        Which packets count, such as ``tcp port 443 or host 10.0.0.5`` (:func:`mayfly.workload.sieve.read_through`); all
+        when absent.
+    anonymize : bool or bytes, optional
+        Give addresses the images that Crypto-PAn makes of them under this key of 32 bytes, or under one of this run
+        alone (True). ``internal``, ``hosts`` and ``filter`` name real addresses.
 
     Returns
     -------
@@ -258,16 +267,17 @@ def profile(
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
     several = [captures] if isinstance(captures, str | os.PathLike) else captures
-    listed = listing(
-        several,
-        internal=internal,
-        hosts=hosts,
-        model=model,
-        trains=trains,
-        volumes=True,
-        sharding=sharding,
-        progress=part(0, 0.5),
-    )
+    with read_through(filter, anonymize) as sieve:
+        listed = listing(
+            several,
+            internal=sieve.internal(internal),
+            hosts={sieve.address(host): role for host, role in hosts.items()} if isinstance(hosts, Mapping) else hosts,
+            model=model,
+            trains=trains,
+            volumes=True,
+            sharding=sharding,
+            progress=part(0, 0.5),
+        )
     read, table, sides, roles = listed.connections, listed.columns, listed.sides, listed.roles
     bin_s = bin_width(read.duration_s) if bin_s is None else bin_s
     load = loads_by_class(table, read.duration_s, bin_s)

@@ -11,6 +11,7 @@ import polars as pl
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.workload.sides import ROLES as ROLES
+from mayfly.workload.sieve import image
 
 
 def answered() -> pl.Expr:
@@ -59,5 +60,5 @@ def read_hosts(path: str | os.PathLike[str]) -> dict[str, str]:
             raise MayflyError(f"{path}, line {place}: role = {role}: must be server or client")
         if name in roles:
             raise MayflyError(f"{path}, line {place}: host = {host}: is there twice")
-        roles[name] = role.strip()
+        roles[image(name)] = role.strip()
     return roles

@@ -22,6 +22,7 @@ from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 from mayfly.text.parquet import is_parquet
 from mayfly.workload.reading import ReadOptions, most_connections, most_hosts, most_open
+from mayfly.workload.sieve import noted, read_through, sieve_sentences
 
 if TYPE_CHECKING:
     from mayfly.profile.listing import Listing
@@ -68,6 +69,7 @@ class Listed(Result):
         from mayfly.workload.copies import copies_sentence
 
         found = [*site_sentences(self.document()), *summed_up(self.counts, listed=not self._lost)]
+        found += sieve_sentences(self.counts)
         return found if (copies := copies_sentence(self.counts)) is None else [*found, copies]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
@@ -106,6 +108,8 @@ def listed(
     trains: bool = False,
     sharding: Sharding | None = None,
     progress: Callable[[float], None] | None = None,
+    filter: str | None = None,
+    anonymize: bool | bytes | None = None,
 ) -> Listed | Listing:
     """Read captures into connections, and tell their classes.
 
@@ -113,6 +117,8 @@ def listed(
     ----------
     captures, internal, hosts, model, trains, sharding, progress
         As :func:`mayfly.profile.listing.listing`.
+    filter, anonymize
+        As for :func:`mayfly.profile.answer.profile`.
 
     Returns
     -------
@@ -130,6 +136,21 @@ def listed(
     >>> found.dataset["connections"], found.site["networks"]
     (707, ['10.10.0.0/24'])
     """
+    with read_through(filter, anonymize) as sieve:
+        near = sieve.internal(internal)
+        return _listed(captures, near, hosts, model, trains=trains, sharding=sharding, progress=progress)
+
+
+def _listed(
+    captures: Sequence[str | os.PathLike[str]],
+    internal: list[str] | None,
+    hosts: str | os.PathLike[str] | None,
+    model: str | os.PathLike[str] | None,
+    *,
+    trains: bool,
+    sharding: Sharding | None,
+    progress: Callable[[float], None] | None,
+) -> Listed | Listing:
     names = [os.fspath(path) for path in captures]
     tables = any(name != "-" and is_parquet(name) for name in names)
     if not names or hosts is not None or model is not None or trains or tables:
@@ -144,10 +165,9 @@ def listed(
             sharding=sharding,
             progress=progress,
         )
-    networks = None if internal is None else [internal] if isinstance(internal, str) else [str(one) for one in internal]
-    stopped, folder, rows = _rows(names, networks) if sharding is None else _rows_of_shards(names, networks, sharding)
+    stopped, folder, rows = _rows(names, internal) if sharding is None else _rows_of_shards(names, internal, sharding)
     told = json.loads(rows.answer())
-    counts = told["counts"]
+    counts = noted(told["counts"])
     counts["stopped"] = stopped if counts["stopped"] else None
     if counts["evicted"]:
         # Others that were given up wait in a file, and are rows all the same.

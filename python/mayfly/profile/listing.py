@@ -87,9 +87,11 @@ class Listing(Result):
         """Whose hosts are whose, in words."""
         from mayfly.profile.sentences import site_sentences
         from mayfly.workload.copies import copies_sentence
+        from mayfly.workload.sieve import sieve_sentences
 
         copies = copies_sentence(self.connections.counts)
-        return [*site_sentences(self.document()), *([] if copies is None else [copies])]
+        found = [*site_sentences(self.document()), *([] if copies is None else [copies])]
+        return [*found, *sieve_sentences(self.connections.counts)]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:
         """Write ``connections.parquet``, and ``trains.parquet`` where there are trains, together or not at all.

@@ -8,6 +8,7 @@ from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 from mayfly.workload.copies import copies_sentence
 from mayfly.workload.doubts import SKIPPED, clock_jump_sentence, loads_sentence, one_sided_sentence
 from mayfly.workload.doubts import reasons as reasons_of
+from mayfly.workload.sieve import sieve_sentences
 from mayfly.workload.udp_share import UdpShare
 
 FOUND_BY = {
@@ -127,7 +128,7 @@ def _udp(document: Mapping[str, Any]) -> list[str]:
 
 
 def _doubts(document: Mapping[str, Any]) -> list[str]:
-    told = []
+    told = sieve_sentences(document["counts"])
     if sentence := copies_sentence(document["counts"]):
         told.append(sentence)
     silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]

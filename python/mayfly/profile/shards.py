@@ -24,6 +24,7 @@ from mayfly.limits import SIMULATING, Look, limits
 from mayfly.workers.job import Done
 from mayfly.workers.workers import Workers, run_all, workers
 from mayfly.workload.reading import MAX_ROWS, ReadOptions, most_connections, most_open
+from mayfly.workload.sieve import noted
 
 EACH = 4
 """Shards for a worker of this machine: one that is lost, or that is larger than others, costs less."""
@@ -289,7 +290,7 @@ def _read(names: list[str], sharding: Sharding, options: ReadOptions, place: Sha
         look.end()
     finally:
         crew.close()
-    counts = json.loads(told)
+    counts = noted(json.loads(told))
 
     def total(name: str) -> int:
         return sum(row[name] for row in rows)

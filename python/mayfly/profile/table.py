@@ -21,6 +21,7 @@ from mayfly.text.parquet import is_parquet
 from mayfly.workload.columns import Columns, Table, columns_of, columns_of_capture
 from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, ReadOptions, most_connections, most_open
 from mayfly.workload.sides import networks_of
+from mayfly.workload.sieve import noted, refuse_of_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,7 +134,7 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
         raise MayflyError(" ".join(str(error).split())) from None
     look.end()
     told = json.loads(read.answer())
-    counts = told["counts"]
+    counts = noted(told["counts"])
     counts["stopped"] = look.stopped if counts["stopped"] else None
     columns = columns_of_capture(read, told["dataset"]["connections"])
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
@@ -151,7 +152,10 @@ def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[s
     if not paths:
         raise MayflyError("captures = []: must be at least one file")
     names = [os.fspath(path) for path in paths]
-    return names, [name for name in names if name != "-" and is_parquet(name)]
+    tables = [name for name in names if name != "-" and is_parquet(name)]
+    if tables:
+        refuse_of_table(tables[0])
+    return names, tables
 
 
 def _sources(names: Sequence[str]) -> tuple[str, ...]:

@@ -286,7 +286,7 @@ def predicted(path: str | os.PathLike[str]) -> Prediction:
         raise MayflyError(f"{file}: not a summary of `mayfly whatif`: no JSON") from None
     try:
         return _prediction(summary, str(file))
-    except (KeyError, TypeError, AttributeError, IndexError):
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         raise MayflyError(f"{file}: not a summary of `mayfly whatif` that recommends a command to load") from None
 
 
@@ -295,13 +295,14 @@ def _prediction(summary: Mapping[str, Any], path: str) -> Prediction:
     before = summary["disciplines"][0]["users"]["ping"]
     idle_s = before["idle_ms"] / 1e3
     errors = summary.get("expected_errors") or {}
+    (loaded,) = (row for row in advice["as_loaded"] if row["discipline"] == advice["discipline"])
     return Prediction(
         path,
         advice["discipline"],
         advice["commands"]["load"] or "\n".join(advice["commands"]["up"]),
         {way: int(advice["commands"][f"{way}_bps"]) for way in WAYS},
         before["p95_ms"] / 1e3 - idle_s,
-        advice["as_loaded"]["figures"][MEASURE] - idle_s,
+        loaded["figures"][MEASURE] - idle_s,
         before["busy_share"],
         errors["felt"]["p90"] if "felt" in errors else None,
     )

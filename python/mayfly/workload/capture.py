@@ -18,6 +18,7 @@ from mayfly.workload.doubts import one_sided_sentence as one_sided_sentence
 from mayfly.workload.doubts import refuse_partial
 from mayfly.workload.sides import near_side, sides_of
 from mayfly.workload.sides import networks_of as networks_of
+from mayfly.workload.sieve import read_through
 
 __all__ = ["COLUMNS", "connections", "flows_of_capture", "flows_of_connections"]
 
@@ -29,7 +30,11 @@ _SENT: dict[str, type[pl.DataType]] = {
 
 
 def flows_of_capture(
-    path: str | os.PathLike[str], *, internal: Sequence[str] | None = None, max_flows: int = 1_000_000
+    path: str | os.PathLike[str],
+    *,
+    internal: Sequence[str] | None = None,
+    max_flows: int = 1_000_000,
+    filter: str | None = None,
 ) -> pl.DataFrame:
     """Read a capture as a flow list.
 
@@ -42,6 +47,8 @@ def flows_of_capture(
         :func:`mayfly.workload.sides.near_side`.
     max_flows : int
         As for :func:`connections`.
+    filter : str, optional
+        Which packets count (:func:`mayfly.workload.sieve.read_through`); all when absent.
 
     Returns
     -------
@@ -55,7 +62,8 @@ def flows_of_capture(
         was given up because ``max_flows`` or a limit of :data:`mayfly.limits.limits` was reached; one line.
     """
     networks = None if internal is None else networks_of(internal)
-    frame, counts = connections(path, max_flows=max_flows)
+    with read_through(filter):
+        frame, counts = connections(path, max_flows=max_flows)
     refuse_partial(counts, os.fspath(path), "a flow list", max_flows)
     if networks is not None:
         sides_of(frame, networks)

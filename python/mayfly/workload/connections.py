@@ -27,6 +27,7 @@ from mayfly.workload.doubts import why_no_flow as why_no_flow
 from mayfly.workload.doubts import why_nothing as why_nothing
 from mayfly.workload.reading import MOST_VOLUMES as MOST_VOLUMES
 from mayfly.workload.reading import ReadOptions as ReadOptions
+from mayfly.workload.sieve import noted
 
 CONNECTIONS = Table(
     "connections",
@@ -112,7 +113,7 @@ def read_captures(
         raise MayflyError(" ".join(str(error).split())) from None
     frame = pl.DataFrame(connections).with_row_index("connection_id").cast({"connection_id": pl.Int64})
     look.end()
-    counts = json.loads(told)
+    counts = noted(json.loads(told))
     counts["stopped"] = look.stopped if counts["stopped"] else None
     return Reading(frame, pl.DataFrame(trains), pl.DataFrame(packets), counts, pl.DataFrame(volumes))
 

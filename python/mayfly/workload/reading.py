@@ -10,6 +10,7 @@ from typing import Any
 
 from mayfly.errors import MayflyError
 from mayfly.limits import READING, limits
+from mayfly.workload.sieve import sieve_options
 
 MAX_ROWS = 2**32 - 2
 
@@ -169,6 +170,7 @@ class ReadOptions:
             "max_volumes": self.max_volumes,
             "initial_window": self.initial_window,
             "delayed_ack": self.delayed_ack,
+            **sieve_options(),
         }
 
 

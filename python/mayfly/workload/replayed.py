@@ -34,6 +34,7 @@ from mayfly.limits import Look
 from mayfly.workload.arrivals import check_seed
 from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, ReadOptions
 from mayfly.workload.sides import networks_of
+from mayfly.workload.sieve import noted
 
 FORMS = tuple(_native.Replay.FORMS)
 """How a capture is replayed.
@@ -97,7 +98,7 @@ class Captured:
         except ValueError as error:
             raise MayflyError(" ".join(str(error).split())) from None
         look.end()
-        self.counts: dict[str, Any] = json.loads(self._reading.counts())
+        self.counts: dict[str, Any] = noted(json.loads(self._reading.counts()))
         self.counts["stopped"] = look.stopped if self.counts["stopped"] else None
 
     def connections(self) -> pl.DataFrame:

@@ -109,6 +109,23 @@ impl Decoder {
         &self.framed
     }
 
+    /// The packets found inside tunnels so far, for [`Decoder::forget`].
+    pub(crate) fn entered_so_far(&self) -> [u64; Tunnel::NAMES.len()] {
+        self.entered
+    }
+
+    /// Counts the latest frame, which was `decoded` or not, as if it had not been there; `before` it, so many were entered.
+    pub(crate) fn forget(&mut self, record: &Record<'_>, decoded: bool, before: [u64; Tunnel::NAMES.len()]) {
+        self.entered = before;
+        let tags = if decoded && record.link_type == ETHERNET_LINK { vlan_bytes(record.data) } else { 0 };
+        if let Some(count) = self.framed.get_mut(&tags) {
+            *count -= 1;
+            if *count == 0 {
+                self.framed.remove(&tags);
+            }
+        }
+    }
+
     /// Packets found inside a tunnel of this kind; each level of nesting counts.
     pub fn entered(&self, tunnel: Tunnel) -> u64 {
         self.entered[tunnel as usize]

@@ -58,6 +58,28 @@ pub(crate) fn vlan_bytes(data: &[u8]) -> usize {
     at - ADDRESSES_BYTES
 }
 
+/// Identifiers of the VLANs of a frame, the outermost first.
+pub(crate) fn vlan_ids(record: &Record<'_>) -> impl Iterator<Item = u16> {
+    let (data, ethertype) = (
+        record.data,
+        match record.link_type {
+            1 => Some(ADDRESSES_BYTES),
+            113 => Some(14),
+            _ => None,
+        },
+    );
+    // The cooked header of version 2 has its EtherType first, and what it is of behind its 20 bytes.
+    let cooked = record.link_type == 276 && be16(data, 0).is_ok_and(|tag| VLAN_TAGS.contains(&tag));
+    let first = if cooked { be16(data, 20).ok() } else { None };
+    let mut at = if cooked { Some(22) } else { ethertype };
+    let others = std::iter::from_fn(move || {
+        let place = at.filter(|&place| be16(data, place).is_ok_and(|tag| VLAN_TAGS.contains(&tag)))?;
+        at = Some(place + 4);
+        be16(data, place + 2).ok()
+    });
+    first.into_iter().chain(others).map(|tag| tag & 0x0fff)
+}
+
 /// RFC 1661, 2 and RFC 1662, 3.1: address and control field and the first byte of the protocol may be left out.
 pub(crate) fn after_ppp(data: &[u8], at: usize) -> Result<usize, Skip> {
     let at = if be16(data, at)? == 0xff03 { at + 2 } else { at };

@@ -14,9 +14,11 @@ use hashbrown::HashMap;
 use crate::counts::{Counts, Tap};
 use crate::decode::decoder::Decoder;
 use crate::decode::segment::Segment;
+use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::error::CaptureError;
-use crate::read::reader::{Item, Reader};
+use crate::read::reader::{Item, Reader, Record};
+use crate::read::sieve::{Sieve, Sieving};
 
 const HELD_MAX: usize = 1 << 16;
 
@@ -51,6 +53,7 @@ type Following<'a, R> = Box<dyn FnMut() -> Option<Result<Next<R>, CaptureError>>
 pub(crate) struct Source<'a, R: Read> {
     reader: Reader<R>,
     decoder: Decoder,
+    sieving: Option<Box<Sieving>>,
     file: u32,
     name: String,
     /// Its clock is ahead by this.
@@ -70,7 +73,26 @@ const SLACK_NS: i64 = 10_000_000;
 impl<'a, R: Read> Source<'a, R> {
     pub(crate) fn of(reader: Reader<R>, decoder: Decoder, file: u32, name: String, ahead_ns: i64) -> Self {
         let (newest_ns, last, following, until_ns) = (None, None, None, i64::MAX);
-        Source { reader, decoder, file, name, ahead_ns, newest_ns, taps: HashMap::new(), last, following, until_ns }
+        let sieving = None;
+        Source {
+            reader,
+            decoder,
+            sieving,
+            file,
+            name,
+            ahead_ns,
+            newest_ns,
+            taps: HashMap::new(),
+            last,
+            following,
+            until_ns,
+        }
+    }
+
+    /// The same with a sieve behind the decoder.
+    pub(crate) fn through(mut self, sieve: &Sieve) -> Self {
+        self.sieving = Sieving::with(sieve);
+        self
     }
 
     /// The same with files that go on where it ends: fragments and interfaces are those of one file. `begins_ns` is when the
@@ -118,6 +140,10 @@ impl<'a, R: Read> Source<'a, R> {
             Some(record) => record,
             None => match self.reader.read_item().map_err(|error| error.inside(&self.name))? {
                 Item::Packet(record) => record,
+                Item::Undated(_) if self.sieving.as_ref().is_some_and(|sieving| sieving.filters()) => {
+                    counts.filtered += 1;
+                    return Ok(Step::Nothing);
+                }
                 Item::Undated(skip) => {
                     counts.packets += 1;
                     counts.skip(skip);
@@ -132,6 +158,16 @@ impl<'a, R: Read> Source<'a, R> {
             return Ok(Step::Overlap);
         }
         self.newest_ns = Some(self.newest_ns.map_or(time_ns, |newest| newest.max(time_ns)));
+        let decoded = match &mut self.sieving {
+            None => self.decoder.decode_into(&record, &mut arrival.segment),
+            Some(sieving) => match sieved(sieving, &mut self.decoder, &record, &mut arrival.segment) {
+                Some(decoded) => decoded,
+                None => {
+                    counts.filtered += 1;
+                    return Ok(Step::Nothing);
+                }
+            },
+        };
         counts.see(time_ns);
         let tap = match self.last {
             Some((interface, tap)) if interface == record.interface => tap,
@@ -143,7 +179,7 @@ impl<'a, R: Read> Source<'a, R> {
             }
         };
         counts.taps[tap as usize].packets += 1;
-        match self.decoder.decode_into(&record, &mut arrival.segment) {
+        match decoded {
             Ok(()) => {
                 (arrival.time_ns, arrival.tap) = (time_ns, tap);
                 Ok(Step::Arrival)
@@ -154,6 +190,26 @@ impl<'a, R: Read> Source<'a, R> {
             }
         }
     }
+}
+
+/// Decodes a packet and gives it its addresses; None where it is left out.
+#[inline(never)]
+fn sieved(
+    sieving: &mut Sieving,
+    decoder: &mut Decoder,
+    record: &Record<'_>,
+    segment: &mut Segment,
+) -> Option<Result<(), Skip>> {
+    let before = decoder.entered_so_far();
+    let decoded = decoder.decode_into(record, segment);
+    if sieving.filters() && !(decoded.is_ok() && sieving.passes(record, segment)) {
+        decoder.forget(record, decoded.is_ok(), before);
+        return None;
+    }
+    if decoded.is_ok() {
+        sieving.rename(segment);
+    }
+    Some(decoded)
 }
 
 /// All files together.

@@ -8,3 +8,4 @@ pub(crate) mod input;
 pub(crate) mod merge;
 pub(crate) mod pass;
 pub(crate) mod reader;
+pub(crate) mod sieve;

@@ -83,7 +83,7 @@ impl Taker for Shards {
 
 /// Reads the captures at `paths` as one, in one pass, and writes the packets of each connection to one of `shards`, new
 /// files of which there is at least one; returns what was read, for [`read_shard`](crate::read_shard) and whoever puts the
-/// tables together. At most 64 kB of a shard are held in memory. Of `options` only `tunnels` and `duplicates` count; copies by tap are none here.
+/// tables together. At most 64 kB of a shard are held in memory. Of `options` only `tunnels`, `duplicates` and `sieve` count; copies by tap are none here.
 ///
 /// # Errors
 /// [`CaptureError`] as [`read_files`](crate::read_files); [`CaptureError::NoSeries`] of several files that do not follow
@@ -114,9 +114,9 @@ pub fn split_files(
             [path] => {
                 let (path, decoder) = (path.as_ref(), Decoder::identifying(options.tunnels, identities));
                 let reader = open(path, &read).map_err(|error| error.inside(&name_of(path)))?;
-                Source::of(reader, decoder, 0, name_of(path), 0)
+                Source::of(reader, decoder, 0, name_of(path), 0).through(&options.sieve)
             }
-            _ => series(paths, options.tunnels, identities, &read)?,
+            _ => series(paths, options, identities, &read)?,
         };
         let shards = shards.iter().map(created).collect::<Result<Vec<_>, _>>()?;
         let mut taker = Shards { keys: RandomState::new(), shards };

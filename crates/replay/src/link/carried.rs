@@ -2,6 +2,7 @@
 
 use capture::Volume;
 
+use crate::link::PACKET_BITS;
 use crate::numbers::{interpolated, seconds};
 
 /// Share of its rate from which on a link may be what makes a train slow.
@@ -29,6 +30,12 @@ impl Load {
     /// Whether that is at least this share of a rate.
     pub(crate) fn is_at_least(&self, share: f64, rate_bps: f64) -> bool {
         rate_bps != 0.0 && self.bits >= share * rate_bps * self.lasted_s
+    }
+
+    /// Whether the link sent all the time at this rate, to half a packet.
+    pub(crate) fn fills(&self, rate_bps: f64) -> bool {
+        let more = Load { bits: self.bits + PACKET_BITS / 2.0, ..*self };
+        more.is_at_least(FULL, rate_bps)
     }
 }
 

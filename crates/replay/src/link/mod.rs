@@ -55,6 +55,8 @@ pub(crate) struct Link {
     pub(crate) queues: [Queue; 2],
     /// Down and up; where the capture carries more in a second, the link had more.
     pub(crate) rates_bps: [f64; 2],
+    /// Down and up: most that the captured link carried in a second.
+    pub(crate) peak_bps: [f64; 2],
 }
 
 impl Tap {
@@ -104,15 +106,16 @@ impl Tap {
     /// The link at some rates.
     pub(crate) fn link(&self, rates: Rates) -> Link {
         let rates_bps = [rates.down.max(self.peak_bps[0]), rates.up.max(self.peak_bps[1])];
+        let peak_bps = self.peak_bps;
         if !self.is_shared(rates_bps) {
-            return Link { bases_s: self.bases_s.clone(), queues: self.own_queues.clone(), rates_bps };
+            return Link { bases_s: self.bases_s.clone(), queues: self.own_queues.clone(), rates_bps, peak_bps };
         }
         let mut bases_s = self.bases_s.clone();
         for side in &self.sides {
             side.without_shared_queue(&mut bases_s, rates_bps);
         }
         let queues = [0, 1].map(|side: usize| self.sides[side].queue(&bases_s, true));
-        Link { bases_s, queues, rates_bps }
+        Link { bases_s, queues, rates_bps, peak_bps }
     }
 
     /// Whether connections that begin on a full link wait.

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mayfly.cli.lazy import LazyGroup, Table
-from mayfly.cli.options import Assets, Duplicates
+from mayfly.cli.options import Anonymize, AnonymizeKey, Assets, Duplicates, Filter, anonymizing
 from mayfly.cli.profile.options import AsJson, Captures, Certificates, Cluster, Internal, Quiet, Shards, Workers
 from mayfly.cli.session import Session
 
@@ -67,6 +67,9 @@ def captures(
     connections: Annotated[
         bool, typer.Option("--connections", help="Write connections.parquet and go no further: no laws, no report")
     ] = False,
+    filter: Filter = None,
+    anonymize: Anonymize = False,
+    anonymize_key: AnonymizeKey = None,
     duplicates: Duplicates = None,
     workers: Workers = None,
     cluster: Cluster = None,
@@ -90,6 +93,7 @@ def captures(
 
         sharding = sharding_of(workers, cluster, certificates, shards)
     sources: dict[str, Any] = {"internal": internal, "hosts": hosts, "model": roles, "sharding": sharding}
+    sources |= {"filter": filter, "anonymize": anonymizing(anonymize, anonymize_key)}
     if connections:
         from mayfly.profile.listed import listed
 

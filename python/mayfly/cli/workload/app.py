@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import Duplicates
+from mayfly.cli.options import Duplicates, Filter
 from mayfly.cli.session import Session
 from mayfly.cli.workload import profile as workload_profile
 
@@ -30,6 +30,7 @@ def convert(
         list[str] | None,
         typer.Option(metavar="CIDR", help="Near side of the link, for captures and logs; repeatable; else inferred"),
     ] = None,
+    filter: Filter = None,
     duplicates: Duplicates = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,7 +40,7 @@ def convert(
     from mayfly.workload.reading import copies_as
 
     with copies_as(duplicates):
-        found = converted(source, target, from_format, to_format, mss=mss, internal=internal)
+        found = converted(source, target, from_format, to_format, mss=mss, internal=internal, filter=filter)
     session.tell(found)
 
 

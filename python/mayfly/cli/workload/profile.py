@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import Duplicates
+from mayfly.cli.options import Duplicates, Filter
 from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
@@ -27,6 +27,7 @@ def measure(
     bin_width: Annotated[
         str, typer.Option("--bin", metavar="TIME", help="Width of a bin of the load, for its periods")
     ] = "5min",
+    filter: Filter = None,
     duplicates: Duplicates = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -47,6 +48,7 @@ def measure(
             points=points,
             bin_s=seconds(bin_width, "bin"),
             progress=progress,
+            filter=filter,
         )
     made = Made(workload)
     file = made.write(out)

@@ -3,12 +3,13 @@
 A section says what it measures and shows. It stands in the module of its subject, and in :data:`SECTIONS`.
 """
 
-from mayfly.comparison.sections import cell, congestion, groups, links, models, users
+from mayfly.comparison.sections import cell, congestion, groups, links, models, users, worst
 from mayfly.comparison.sections.section import Section
 
 SECTIONS: tuple[Section, ...] = (
     links.SECTION,
     users.SECTION,
+    worst.SECTION,
     models.ENGINES,
     models.SECTION,
     cell.SECTION,

@@ -29,11 +29,14 @@ class Section:
         From the summary to its tables; none where the section has nothing to say.
     notes : callable
         From the summary to sentences, without a full stop.
+    detail : bool
+        Whether a terminal shows tables of a page, too, where details are asked for.
     """
 
     measure: Callable[[Measured], DisciplineRowPart] | None = None
     tables: Callable[[Summary], tuple[Table, ...]] = _nothing
     notes: Callable[[Summary], tuple[str, ...]] = _nothing
+    detail: bool = False
 
 
 def rows_with(summary: Summary, key: str) -> list[DisciplineRow]:

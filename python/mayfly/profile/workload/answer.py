@@ -102,6 +102,8 @@ class Made(Result):
         if left.get("flows"):
             bytes_left = f"{left['bytes']} bytes of payload"
             told.append(f"left out: {left['flows']} flows of connections that began before the capture, {bytes_left}")
+        if left.get("filtered"):
+            told.append(f"left out: {left['filtered']:,} packets that do not pass the filter")
         if left.get("copies"):
             told.append(f"left out: {left['copies']:,} packets that are copies of packets that were seen before")
         offers = expected_bps(self.workload)

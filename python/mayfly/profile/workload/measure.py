@@ -86,6 +86,8 @@ def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS
     left_out = {"flows": before.height, "bytes": int(before["size_bytes"].sum() or 0)}
     if copies := found.connections.counts.get("skipped", {}).get("duplicate"):
         left_out["copies"] = copies
+    if filtered := found.connections.counts.get("filtered"):
+        left_out["filtered"] = filtered
     duration_s = max(found.connections.duration_s, (number_or_none(inside["start_s"].max()) or 0.0) * (1 + 1e-9))
     if not inside.height or not duration_s > 0:
         raise MayflyError(f"{', '.join(found.connections.sources)}: no flow that began in the capture, in 0 s or more")
@@ -266,6 +268,7 @@ def workload_from(
     points: int = POINTS,
     bin_s: float = BIN_S,
     progress: Callable[[float], None] | None = None,
+    filter: str | None = None,
 ) -> Workload:
     """Make a workload of captures, of a table of connections, or of what ``mayfly profile`` wrote.
 
@@ -274,7 +277,7 @@ def workload_from(
     captures : sequence of path
         As :func:`mayfly.profile.table.read_connections` takes them; or the folder or the ``profile.json`` of a profile:
         its connections, networks, roles and width of bins are then taken.
-    internal, hosts, bin_s, progress
+    internal, hosts, bin_s, progress, filter
         As for :func:`mayfly.profile.answer.profile`.
     fit, points
         As for :func:`workload_of`.
@@ -291,7 +294,8 @@ def workload_from(
     if len(captures) == 1 and (folder := _profile_folder(captures[0])) is not None:
         captures, more = [folder / "connections.parquet"], _as_profiled(folder)
         internal, hosts, bin_s = internal or more["internal"], hosts or more["hosts"], more["bin_s"]
-    found = profile(captures, internal=internal, hosts=hosts, bin_s=bin_s, bootstrap=0, progress=progress)
+    named_by_user: dict[str, Any] = {"internal": internal, "hosts": hosts, "bin_s": bin_s, "filter": filter}
+    found = profile(captures, bootstrap=0, progress=progress, **named_by_user)
     refuse_partial(found.connections.counts, named(captures), "what a workload is measured from", None)
     return workload_of(found, fit=fit, points=points)
 

@@ -110,7 +110,7 @@ class Workload(Section):
         Time that was measured, s.
     left_out : dict of int
         Flows and payload bytes of connections that began before the capture, which are in no class; packets that are
-        copies of others, where there were any.
+        copies of others, and those that a filter left out, where there were any.
     period : list of Period
         They cover the duration; a longer draw begins them again.
     class_ : list of Class

@@ -9,6 +9,7 @@ import polars as pl
 from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.workload.formats.registry import read_flows_any, write_flows_as
+from mayfly.workload.sieve import read_through, refuse_of_table
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +71,7 @@ def converted(
     *,
     mss: int = 1460,
     internal: list[str] | None = None,
+    filter: str | None = None,
 ) -> Converted:
     """Read flows from one file and write them to another.
 
@@ -81,6 +83,8 @@ def converted(
         Ids of their formats; told by content and by ending when None.
     mss, internal
         As for :func:`mayfly.workload.formats.registry.read_flows_any`.
+    filter : str, optional
+        Which packets of a capture count (:func:`mayfly.workload.sieve.read_through`).
 
     Returns
     -------
@@ -89,8 +93,11 @@ def converted(
     Raises
     ------
     MayflyError
-        As the reading and the writing.
+        As the reading and the writing; or there is a filter, and the source is no capture.
     """
     notes = list[str]()
-    flows = read_flows_any(source, from_format, mss=mss, internal=internal, notes=notes)
+    with read_through(filter) as sieve:
+        flows = read_flows_any(source, from_format, mss=mss, internal=internal, notes=notes)
+        if not sieve.used:
+            refuse_of_table(os.fspath(source))
     return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format), notes)

@@ -29,6 +29,7 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
     from mayfly.workload.copies import copies_sentence
     from mayfly.workload.doubts import refuse_partial
     from mayfly.workload.replayed import refuse_clock_jump
+    from mayfly.workload.sieve import sieve_sentences
 
     frame, counts = connections(path)
     refuse_partial(counts, printable(path), "a flow list")
@@ -37,6 +38,7 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
     if not flows.height:
         raise MayflyError(f"{printable(path)}: no flow in it: {why_no_flow(frame.height, counts)}")
     rules.notes.extend(filter(None, [copies_sentence(counts)]))
+    rules.notes.extend(sieve_sentences(counts))
     return flow_list(flows.drop("connection_id"), mss=rules.mss, source=str(path))
 
 

@@ -1,0 +1,146 @@
+//! The exchanges that waited longest for others: whose they are, and how long they take under another discipline.
+//!
+//! Rule: the time of an exchange ([`transfers`]) less the time of the same exchange where its connection is alone on the
+//! link, a FIFO without losses from outside; the largest differences come first. An exchange that does not end comes before
+//! all others. The connection alone is simulated, with its hosts, its round-trip time and its waits, for as many exchanges
+//! as can be among the largest: the link sends no exchange faster than its rate, which bounds the difference from above.
+
+use std::collections::HashMap;
+
+use netsim::{Bursts, ConfigError, Control, Counting, FlowSpec, Run, Scripts, Shaping};
+use serde::Serialize;
+use units::Time;
+
+use crate::context::Facts;
+use crate::observed::Observed;
+use crate::run_view::Ran;
+use crate::transfers::{Transfer, transfers};
+
+/// Exchanges that are simulated alone at first; twice as many each time when these do not decide.
+const TRIED: usize = 64;
+
+/// An exchange, before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Delayed {
+    /// Row of its flow in the workload.
+    pub row: u32,
+    /// Whether its larger part goes up.
+    pub up: bool,
+    /// Payload of its larger part, bytes.
+    pub size_bytes: u64,
+    /// When it began, before, seconds.
+    pub start_s: f64,
+    /// How long it took before, seconds; `None` when it did not end.
+    pub before_s: Option<f64>,
+    /// The same after.
+    pub after_s: Option<f64>,
+    /// How long it takes where its connection is alone, seconds; `None` when it does not end there either.
+    pub idle_s: Option<f64>,
+}
+
+/// The `most` exchanges of the run `before` that were delayed most, the most delayed one first, and what they take in
+/// `after`, a run of the same `flows`.
+///
+/// # Errors
+/// As [`netsim::run`].
+pub fn worst(
+    run: &Run,
+    flows: &[FlowSpec],
+    facts: &Facts,
+    [before, after]: [&Observed; 2],
+    most: usize,
+) -> Result<Vec<Delayed>, ConfigError> {
+    let rate = |up: bool| if up { run.network.reverse_rate.unwrap_or(run.network.rate) } else { run.network.rate };
+    // No more than this above the time alone.
+    let bound_s = |one: &Transfer| {
+        let least_s = one.size_bytes as f64 * 8.0 / rate(one.up).bps() as f64;
+        one.response_s.map_or(f64::INFINITY, |took_s| took_s - least_s)
+    };
+    let mut ordered: Vec<(f64, &Transfer)> = before.transfers.iter().map(|one| (bound_s(one), one)).collect();
+    ordered.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1.row, a.1.train).cmp(&(b.1.row, b.1.train))));
+    let mut quiet = Alone::on(run);
+    let mut found: Vec<(f64, Transfer, Option<f64>)> = Vec::new();
+    let mut tried = 0;
+    while tried < ordered.len() {
+        let until = if tried == 0 { TRIED.max(most) } else { 2 * tried }.min(ordered.len());
+        for &(_, one) in &ordered[tried..until] {
+            let idle_s = quiet.time_s(run, flows, one)?;
+            let above_s = one.response_s.map_or(f64::INFINITY, |took_s| took_s - idle_s.unwrap_or(0.0));
+            found.push((above_s, *one, idle_s));
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1.row, a.1.train).cmp(&(b.1.row, b.1.train))));
+        tried = until;
+        let least_s = found.get(most.saturating_sub(1)).map(|last| last.0);
+        if least_s.is_some_and(|least_s| ordered.get(tried).is_none_or(|next| next.0 <= least_s)) {
+            break;
+        }
+    }
+    let later: HashMap<_, _> = after.transfers.iter().map(|one| ((one.row, one.train), one.response_s)).collect();
+    let named = |(_, one, idle_s): (f64, Transfer, Option<f64>)| Delayed {
+        row: one.row - facts.before() as u32,
+        up: one.up,
+        size_bytes: one.size_bytes,
+        start_s: one.start_s,
+        before_s: one.response_s,
+        after_s: later.get(&(one.row, one.train)).copied().flatten(),
+        idle_s,
+    };
+    Ok(found.into_iter().take(most).map(named).collect())
+}
+
+/// Connections one by one on a quiet link.
+struct Alone {
+    run: Run,
+    /// Transfers of connections that were tried.
+    known: HashMap<u32, Vec<Transfer>>,
+}
+
+impl Alone {
+    fn on(run: &Run) -> Alone {
+        let mut quiet = Run {
+            scripts: Scripts::default(),
+            bursts: Bursts::default(),
+            probes: Vec::new(),
+            applications: Vec::new(),
+            traced: Vec::new(),
+            watched: Vec::new(),
+            counting: Counting::default(),
+            ..run.clone()
+        };
+        quiet.network.discipline = ("fifo".to_owned(), Vec::new());
+        quiet.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
+        quiet.network.loss = 0.0;
+        quiet.network.impairments = Vec::new();
+        quiet.network.shaping = Shaping::default();
+        quiet.sample_interval = Time::ZERO;
+        quiet.trace_drops = false;
+        quiet.subflows = false;
+        quiet.stop_when_idle = true;
+        Alone { run: quiet, known: HashMap::new() }
+    }
+
+    /// The time of an exchange of `run` alone, seconds.
+    fn time_s(&mut self, run: &Run, flows: &[FlowSpec], of: &Transfer) -> Result<Option<f64>, ConfigError> {
+        if !self.known.contains_key(&of.row) {
+            let found = self.connection(run, &flows[of.row as usize])?;
+            self.known.insert(of.row, found);
+        }
+        let own = self.known.get(&of.row).into_iter().flatten().find(|one| one.train == of.train);
+        Ok(own.and_then(|one| one.response_s))
+    }
+
+    fn connection(&mut self, run: &Run, flow: &FlowSpec) -> Result<Vec<Transfer>, ConfigError> {
+        let own = flow.script.map(|script| script as usize);
+        let script = own.and_then(|place| run.scripts.list.get(place));
+        self.run.scripts = Scripts {
+            list: script.into_iter().cloned().collect(),
+            parts: own.and_then(|place| run.scripts.parts.get(place)).into_iter().cloned().collect(),
+            streams: own.and_then(|place| run.scripts.streams.get(place)).into_iter().cloned().collect(),
+            done: own.and_then(|place| run.scripts.done.get(place)).into_iter().copied().collect(),
+        };
+        let script = script.map(|_| 0);
+        let flows = [FlowSpec { start: Time::ZERO, stage: None, after: None, application: 0, script, ..*flow }];
+        let output = netsim::run(&self.run, &flows, &Control::default())?;
+        Ok(transfers(&Ran { run: &self.run, flows: &flows, output: &output, facts: &Facts::default() }))
+    }
+}
