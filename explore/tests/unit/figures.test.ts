@@ -113,6 +113,10 @@ describe("the answer", () => {
     expect(answer([fifo, lfq], told, METRICS)).toBe("Use lfq: it is better. One run.");
     expect(answer([fifo, lfq], { ...told, doubt: "" }, METRICS)).toBe("Use lfq: it is better.");
   });
+  it("says of what its figures are where there is a command", () => {
+    const said = answer([fifo, lfq], { ...told, load: "mayfly qdisc load eth0" }, METRICS);
+    expect(said).toBe("Use lfq: it is better. Figures are of the discipline at the link itself. In a router behind a modem the command gives less: mayfly whatif says how much. One run.");
+  });
   it("waits for the engine", () => expect(answer([fifo, lfq], undefined, METRICS)).toBe(""));
   it("says where the rule has nothing to say", () => expect(answer([fifo, lfq], null, METRICS)).toContain("two disciplines that can be switched on"));
   it("of one column is its figures", () => expect(answer([fifo], undefined, METRICS)).toContain("ping under load 195 ms"));
