@@ -203,7 +203,29 @@ impl Answer<'_> {
             let sentence = format!("{sentence} Until then {} does least harm: {}.", self.best.label, self.clauses());
             return self.made(Kind::Overloaded, Some(self.best), Vec::new(), sentence);
         }
-        if same { self.no_difference() } else { self.better() }
+        if same {
+            self.no_difference()
+        } else if self.gives_nothing() {
+            self.keep()
+        } else {
+            self.better()
+        }
+    }
+
+    /// Whether the command gives nothing that is noticed, be it chance or not.
+    fn gives_nothing(&self) -> bool {
+        self.loaded.as_ref().is_some_and(|loaded| !loaded.found.iter().any(Difference::is_noticed_as_better))
+    }
+
+    /// The chosen one is better at the link, and its command gives nothing: bursts wait at the provider either way.
+    fn keep(&self) -> Recommendation {
+        let (label, reference) = (&self.best.label, self.reference.label.as_str());
+        let (_, costs) = sides(self.given());
+        let price = if costs.is_empty() { String::new() } else { format!(", and costs: {}", costs.join(", ")) };
+        let sentence =
+            format!("Keep {reference}: a shaper with {label} in front of the link gives nothing that is felt{price}.");
+        let found = self.made(Kind::NoDifference, None, vec![reference.to_owned()], sentence);
+        Recommendation { at_the_link: self.at_the_link(), ..found }
     }
 
     /// Why no queue forms, where none does.
@@ -309,7 +331,9 @@ impl Answer<'_> {
         if !names.is_empty() {
             sentence += &format!(" {} {}.", capital(&listed(&names)), do_as_well(&names));
         }
-        sentence += &self.near();
+        if self.loaded.is_none() {
+            sentence += &self.near();
+        }
         if choice::is_bound(self.best) {
             sentence += &format!(
                 " {} remembers every flow: take it as a bound, not as a candidate.",
@@ -363,8 +387,8 @@ impl Answer<'_> {
             [] => String::new(),
             names => format!(" {} {} there.", capital(&listed(names)), do_as_well(names)),
         };
-        let clauses = clauses(&self.found);
-        format!("Where eth0 is itself the bottleneck, {} gives: {clauses}.{equal}", self.best.label)
+        let (clauses, near) = (clauses(&self.found, false), self.near());
+        format!("Where eth0 is itself the bottleneck, {} gives: {clauses}.{equal}{near}", self.best.label)
     }
 
     /// Labels of what to run where the command puts it.
@@ -382,7 +406,7 @@ impl Answer<'_> {
 
     /// What gets better, and what it costs: of the command where that is known.
     fn clauses(&self) -> String {
-        clauses(self.given())
+        clauses(self.given(), self.loaded.is_some())
     }
 
     /// Differences from what is there: of the command where that is known.
@@ -418,10 +442,18 @@ impl Answer<'_> {
     }
 }
 
-/// What gets better, and what it costs.
-fn clauses(found: &[Difference]) -> String {
+/// What gets better, and what it costs; `doubtful` also lists gains that may be chance.
+fn clauses(found: &[Difference], doubtful: bool) -> String {
     let (gives, costs) = sides(found);
-    let text = if gives.is_empty() { "nothing that is felt".to_owned() } else { gives.join(", ") };
+    let perhaps = found.iter().filter(|one| doubtful && one.is_noticed_as_better() && one.worse_by() >= 0.0);
+    let perhaps: Vec<_> = perhaps.map(Difference::text).collect();
+    let perhaps = perhaps.join(", ");
+    let text = match (gives.is_empty(), perhaps.is_empty()) {
+        (true, true) => "nothing that is felt".to_owned(),
+        (true, false) => format!("no gain that is more than chance ({perhaps})"),
+        (false, true) => gives.join(", "),
+        (false, false) => format!("{} (and, but it may be chance, {perhaps})", gives.join(", ")),
+    };
     if !costs.is_empty() {
         return format!("{text}; the price: {}", costs.join(", "));
     }

@@ -145,6 +145,8 @@ def legend(summary: Summary, means: bool = True) -> list[str]:
         )
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
+    if (advice := summary.get("recommendation")) and advice["at_the_link"]:
+        said.append("The tables have each discipline at the link itself; the first sentence is of the command.")
     rows = summary["disciplines"]
     of_rows = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
     said += [sentence for sentence in (*of_rows, links_sentence(summary)) if sentence]

@@ -106,7 +106,7 @@ def switching_sentences(summary: Summary) -> list[str]:
     """
     found = summary.get("recommendation")
     if not found or found.get("kind") == "fastest" or not found.get("command"):
-        return []
+        return [found["at_the_link"]] if found and found.get("at_the_link") else []
     links = summary.get("links")
     if links and any(own.get("trace") for own in (links["down"], links["up"])):
         return [_VARIES]

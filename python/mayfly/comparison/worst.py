@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST = 10
 """Exchanges that are listed."""
 
+NOTICED_S, NOTICED_SHARE = 0.01, 0.2
+"""Delay from which on an exchange is listed: both of so many seconds, and of such a share of its time alone."""
+
 
 def ends_of(connections: pl.DataFrame) -> pl.DataFrame:
     """Who opened each connection of a capture, and who answered: ``connection_id``, and addresses with ports."""
@@ -83,7 +86,7 @@ def add_worst(
     worst: Worst = {
         "before": before.discipline.label,
         "after": after.discipline.label,
-        "exchanges": [_exchange(row, named[connections[row["row"]]]) for row in rows],
+        "exchanges": [_exchange(row, named[connections[row["row"]]]) for row in rows if _is_noticed(row)],
     }
     summary["worst"] = worst
 
@@ -94,12 +97,21 @@ def _compared(summary: Summary, runs: Sequence[RunResult]) -> tuple[RunResult, R
     if first is None:
         return None
     advised = summary["recommendation"]
+    if advised is not None and advised["kind"] == "unanswered":
+        # What packets of UDP do here is not known, and all delays rest on them.
+        return None
     label = None if advised is None else advised["discipline"]
     by_label = {run.discipline.label: run for run in runs if run.observed is not None}
     others = [run for own, run in by_label.items() if own != first["label"]]
     before = by_label.get(first["label"])
     after = by_label.get(label) if label not in (None, first["label"]) else next(iter(others), None)
     return None if before is None or after is None else (before, after)
+
+
+def _is_noticed(row: dict[str, Any]) -> bool:
+    """Whether users notice the delay of an exchange under the baseline."""
+    before_s, idle_s = row["before_s"], row["idle_s"]
+    return before_s is None or idle_s is None or before_s - idle_s >= max(NOTICED_S, NOTICED_SHARE * idle_s)
 
 
 def _exchange(row: dict[str, Any], ends: dict[str, Any]) -> WorstExchange:

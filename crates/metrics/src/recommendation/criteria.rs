@@ -61,6 +61,12 @@ impl Criterion {
         part.get("busy_share").filter(|_| part.get("while_busy") == Some(1.0))
     }
 
+    /// Whether the figure of a row is a ping over the whole time, as the link is in no second busy.
+    pub fn is_calm(&self, row: &Row) -> bool {
+        let ping = row.part(self.measure.part).filter(|_| self.measure.part == "ping");
+        ping.and_then(|ping| ping.get("while_busy")) == Some(0.0)
+    }
+
     /// Whether the row has enough values to say anything of the percentile: 10 transfers have no 95th percentile.
     pub fn is_bounded(&self, row: &Row) -> bool {
         let least = match self.measure.field.split_once('_') {

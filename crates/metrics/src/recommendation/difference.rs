@@ -23,6 +23,8 @@ pub(crate) struct Difference {
     bounded: bool,
     /// Share of the time that the other figure is of, where it is of the busy seconds.
     busy_share: Option<f64>,
+    /// Whether it is a ping over the whole time, as the link is in no second busy.
+    calm: bool,
 }
 
 impl Difference {
@@ -31,9 +33,9 @@ impl Difference {
         let (value, reference) = (criterion.value(row)?, criterion.value(other)?);
         let ((draws, runs), (others, _)) = (draws(&criterion, row), draws(&criterion, other));
         let bounded = criterion.is_bounded(row) && criterion.is_bounded(other);
-        let busy_share = criterion.busy_share(other);
+        let (busy_share, calm) = (criterion.busy_share(other), criterion.is_calm(other));
         let made = |ci95, least, sure| {
-            Some(Difference { criterion, value, other: reference, ci95, least, sure, bounded, busy_share })
+            Some(Difference { criterion, value, other: reference, ci95, least, sure, bounded, busy_share, calm })
         };
         if draws.len() < 2 || draws.len() != others.len() {
             // Where other criteria have values of hours, one that too few of them have may be chance.
@@ -95,6 +97,12 @@ impl Difference {
         criterion.is_noticed(value, other) && criterion.worse_by(value, other) > 0.0
     }
 
+    /// Whether users would notice that `value` is better, be it by chance or not.
+    pub fn is_noticed_as_better(&self) -> bool {
+        let Difference { criterion, value, other, .. } = *self;
+        criterion.is_noticed(value, other) && criterion.worse_by(value, other) < 0.0
+    }
+
     /// Doublings by which `value` is worse than `other`; 0 where the difference does not count.
     pub fn worse_by(&self) -> f64 {
         if self.counts() { self.criterion.worse_by(self.value, self.other) } else { 0.0 }
@@ -114,7 +122,9 @@ impl Difference {
     /// Name and figures, the interval of the change where there is one.
     pub fn text(&self) -> String {
         let when = self.busy_share.map_or(String::new(), |share| format!(" ({} of the time)", words::share(share)));
-        let text = format!("{}{when} {}", self.criterion.name(), self.criterion.change(self.other, self.value));
+        // Of a link that is in no second busy it is no ping under load.
+        let name = if self.calm { "ping over the whole time" } else { self.criterion.name() };
+        let text = format!("{name}{when} {}", self.criterion.change(self.other, self.value));
         match self.ci95 {
             Some(ends) if self.criterion.is_ratio() => {
                 let [low, high] = ends.map(|end| 100.0 * (end - 1.0));

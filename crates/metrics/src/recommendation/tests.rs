@@ -364,14 +364,18 @@ fn the_command_decides_between_those_that_are_as_good_at_the_link() {
     // Alike: what distributions take without being asked.
     let found = of([row("fq_codel", 0.3, 60.0, 5.0), row("cake", 0.29, 58.0, 5.0)]);
     assert_eq!((found.discipline.as_deref(), found.equal), (Some("fq_codel"), vec!["cake".to_owned()]));
-    // A command that gives nothing says so, and its price.
+    // A command that gives nothing is no advice, whatever the discipline gives at the link.
     let found = of([row("fq_codel", 0.4, 100.0, 9.0), row("cake", 0.4, 101.0, 9.1)]);
+    assert_eq!((found.kind, found.discipline, found.load), (Kind::NoDifference, None, None));
+    assert_eq!(
+        found.sentence,
+        "Keep fifo: a shaper with fq_codel in front of the link gives nothing that is felt, and costs: long transfers \
+         (median) 5.00 -> 9.00 s, long transfers (95th percentile) 5.00 -> 9.00 s."
+    );
     assert!(
-        found
-            .sentence
-            .contains("With this command: nothing that is felt; the price: long transfers (median) 5.00 -> 9.00 s"),
+        found.at_the_link.starts_with("Where eth0 is itself the bottleneck, fq_codel gives: "),
         "{}",
-        found.sentence
+        found.at_the_link
     );
 }
 
@@ -405,4 +409,31 @@ fn chance_of_the_command_is_that_of_the_hours_at_the_link() {
         let found = recommendation(&asked).expect("it is there");
         assert!(found.sentence.contains(expected), "{}", found.sentence);
     }
+}
+
+#[test]
+fn a_ping_of_a_link_without_a_busy_second_is_not_one_under_load() {
+    let calm = |row: Row, p95_ms: f64| Row {
+        users: row.users.map(|users| users.with("ping", Part::from([("p95_ms", p95_ms), ("while_busy", 0.0)]))),
+        ..row
+    };
+    let found = asked(&[calm(row("fifo", 0.4, 100.0, 5.0), 100.0), calm(row("fq_codel", 0.4, 11.0, 5.0), 11.0)]);
+    assert_eq!(found.gives, ["ping over the whole time 100 -> 11.0 ms"]);
+}
+
+#[test]
+fn gains_of_the_command_that_may_be_chance_are_said_to_be() {
+    // In the hours at the link the ping is better in most, and as bad in some.
+    let with = |own: Row, by: [f64; 8], ping_ms: f64| {
+        let mut own = with_hours(own);
+        let draws = by.map(|by| Some(ping_ms * by)).to_vec();
+        own.resampled.as_mut().expect("hours").insert("ping_p95".into(), draws);
+        own
+    };
+    let (steady, wild) = ([1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.01, 1.0], [1.0, 6.0, 0.5, 4.0, 0.6, 1.5, 0.9, 1.0]);
+    let rows = [with(row("fifo", 0.4, 100.0, 5.0), steady, 100.0), with(row("fq_codel", 0.15, 11.0, 5.0), wild, 11.0)];
+    let loaded = vec![row("fq_codel", 0.16, 40.0, 5.0)];
+    let found = recommendation(&Question { loaded, ..question("whatif", &rows) }).expect("it is there");
+    assert!(found.gives.iter().all(|one| !one.starts_with("ping")), "{:?}", found.gives);
+    assert!(found.sentence.contains("(and, but it may be chance, ping under load 100 -> 40.0 ms"), "{}", found.sentence);
 }

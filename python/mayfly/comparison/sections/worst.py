@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _NOTE = (
     "An exchange is a request with its answer, the size that of the larger part. The order is by its time under "
-    "{before} less its time alone, where its connection has the link to itself."
+    "{before} less its time alone, where its connection has the link to itself. Times are of the disciplines "
+    "at the link itself."
 )
 
 
@@ -39,16 +40,16 @@ def tables(summary: Summary) -> tuple[Table, ...]:
     found = summary.get("worst")
     if not found or not found["exchanges"]:
         return ()
-    heads = ("client", "server", "way", "size", found["before"], found["after"], "alone", "begins")
+    heads = ("client", "server", found["before"], found["after"], "alone", "size", "way", "begins")
     rows = [
         (
             end_text(one["client"], one["client_port"]),
             end_text(one["server"], one["server_port"]),
-            one["direction"],
-            bytes_text(one["size_bytes"]),
             _took(one["before_s"]),
             _took(one["after_s"]),
             MISSING if one["idle_s"] is None else time_text(one["idle_s"]),
+            bytes_text(one["size_bytes"]),
+            one["direction"],
             f"{digits(one['start_s'])} s",
         )
         for one in found["exchanges"]
@@ -69,8 +70,8 @@ def notes(summary: Summary) -> tuple[str, ...]:
     listed = count_text(len(found["exchanges"]))
     return (
         f"under {found['before']} the longest delay is that of {client}: {bytes_text(one['size_bytes'])} {way} "
-        f"{server} in {_took(one['before_s'])} ({_took(one['after_s'])} under {found['after']}{alone}); --details, the "
-        f"report and summary.json list {listed}",
+        f"{server} in {_took(one['before_s'])} ({_took(one['after_s'])} under {found['after']} at the link{alone}); "
+        f"--details, the report and summary.json list {listed}",
     )
 
 
