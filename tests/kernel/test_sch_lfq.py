@@ -64,9 +64,10 @@ def test_packets_are_as_long_as_the_link_makes_them(options, framed):
     lengths = (60, 61, 100, 577, 1000, 1514)
     if options == "docsis raw":
         options = "raw mpu 64"
+    # The shortest packets are 168 µs apart: below 95 µs the guest of 7.3 is late (84 µs took 94.5), that of 6.1 is not.
     cases = [
         {
-            "options": f"bandwidth 4mbit {options} noecn interval 4s target 4s",
+            "options": f"bandwidth 2mbit {options} noecn interval 4s target 4s",
             "lengths": [length],
             "packets": 101,
             "seconds": 2,
@@ -76,7 +77,7 @@ def test_packets_are_as_long_as_the_link_makes_them(options, framed):
     for length, found in zip(lengths, measured("shaped", *cases), strict=True):
         assert found["arrived"] == 101
         # The guest's clock is read once for several frames.
-        assert found["ns"] == pytest.approx(100 * framed(length) * 8e9 / 4e6, abs=1000), length
+        assert found["ns"] == pytest.approx(100 * framed(length) * 8e9 / 2e6, abs=1000), length
 
 
 def test_another_rate_counts_at_once_and_loses_nothing():
