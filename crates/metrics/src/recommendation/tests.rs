@@ -435,5 +435,9 @@ fn gains_of_the_command_that_may_be_chance_are_said_to_be() {
     let loaded = vec![row("fq_codel", 0.16, 40.0, 5.0)];
     let found = recommendation(&Question { loaded, ..question("whatif", &rows) }).expect("it is there");
     assert!(found.gives.iter().all(|one| !one.starts_with("ping")), "{:?}", found.gives);
-    assert!(found.sentence.contains("(and, but it may be chance, ping under load 100 -> 40.0 ms"), "{}", found.sentence);
+    assert!(
+        found.sentence.contains("(and, but it may be chance, ping under load 100 -> 40.0 ms"),
+        "{}",
+        found.sentence
+    );
 }
