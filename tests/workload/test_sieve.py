@@ -12,15 +12,18 @@ from typing import Any
 
 import polars as pl
 import pytest
+from invocation import refused_here
 from polars.testing import assert_frame_equal
 from tests.helpers.gold import shared
 from typer.testing import CliRunner
 
 import mayfly
+from mayfly import _native
 from mayfly.cli.app import app
 from mayfly.errors import MayflyError
+from mayfly.workload.capture import flows_of_capture
 from mayfly.workload.connections import ReadOptions, read_captures
-from mayfly.workload.sieve import key_of, read_through
+from mayfly.workload.sieve import checked_filter, key_of, noted, read_through, without_addresses
 
 OFFICE = "captures/office.pcap.gz"
 KEY = bytes(range(32))
@@ -155,13 +158,15 @@ def test_packets_left_out_are_said_and_a_table_has_none(tmp_path: Path) -> None:
 
 
 def words_in(folder: Path) -> set[str]:
-    """Addresses in the files of a folder, as they stand there or in a column of a table."""
+    """Addresses in the files of a folder, as they stand there, in a column of a table or in its metadata."""
     found = set[str]()
     for path in folder.rglob("*"):
         if path.suffix == ".parquet":
             for column in pl.read_parquet(path).iter_columns():
                 if column.dtype in (pl.String, pl.Categorical):
                     found |= {str(value) for value in column.unique().drop_nulls()}
+            # Metadata are not packed.
+            found.add(path.read_bytes().decode("latin-1"))
         elif path.is_file():
             found.add(path.read_text(encoding="utf-8", errors="replace"))
     return found
@@ -182,6 +187,12 @@ def key(tmp_path: Path) -> Path:
     return path
 
 
+FILTER = "net 10.10.0.0/24 and not host 203.0.113.10 and not (host 198.51.100.77 or 198.51.100.78)"
+SHOWN = "net … and not host … and not (host … or …)"
+NAMED = ("10.10.0.0", "203.0.113.10", "198.51.100.77", "198.51.100.78")
+"""Addresses and networks of the filter."""
+
+
 def run(*arguments: Any) -> str:
     """What a command prints."""
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
@@ -193,14 +204,17 @@ def test_no_address_survives_in_a_profile(addresses: set[str], key: Path, tmp_pa
     out = tmp_path / "out"
     roles = tmp_path / "roles.csv"
     roles.write_text("host,role\n10.10.0.11,server\n")
-    common = ["--internal", "10.10.0.0/24", "--laws", "--hosts", roles, "--trains", "--anonymize-key", key]
+    common = ["--internal", "10.10.0.0/24", "--laws", "--hosts", roles, "--trains", "--filter", FILTER]
+    common += ["--anonymize-key", key]
     printed = run("profile", OFFICE, *common, "--bootstrap", "0", "--out", out)
     written = "\n".join([printed, *words_in(out)])
-    assert not [address for address in addresses if address in written]
-    assert "10.10.0.0/24" not in written
+    assert not [address for address in (*addresses, *NAMED) if address in written]
+    assert f'the filter "{SHOWN}" leaves out ' in " ".join(printed.split())
     assert "anonymized (Crypto-PAn) under the given key" in " ".join(printed.split())
-    as_real = mayfly.profile(OFFICE, internal="10.10.0.0/24", hosts=roles, bootstrap=0).document()
+    as_real = mayfly.profile(OFFICE, internal="10.10.0.0/24", hosts=roles, bootstrap=0, filter=FILTER).document()
     found = json.loads((out / "profile.json").read_text())
+    assert as_real["counts"]["filtered"] == found["counts"]["filtered"] > 0
+    assert (as_real["counts"]["filter"], found["counts"]["filter"]) == (FILTER, SHOWN)
     for subject in ("dataset", "composition", "rtt_s", "retransmission", "load"):
         assert found[subject] == json.loads(json.dumps(as_real[subject])), subject
     assert found["site"]["server"] == as_real["site"]["server"] == 1
@@ -208,13 +222,14 @@ def test_no_address_survives_in_a_profile(addresses: set[str], key: Path, tmp_pa
 
 def test_no_address_survives_in_an_answer_which_stays(addresses: set[str], tmp_path: Path) -> None:
     arguments = ["whatif", OFFICE, "--rate", "10mbit", "--buffer", "300", "--disciplines", "fifo,las", "-n", "1"]
-    near = ["--internal", "10.10.0.0/24"]
+    near = ["--internal", "10.10.0.0/24", "--filter", FILTER]
     run(*arguments, *near, "--out", tmp_path / "real")
     printed = run(*arguments, *near, "--out", tmp_path / "out", "--anonymize")
     written = "\n".join([printed, *words_in(tmp_path / "out")])
-    assert not [address for address in addresses if address in written]
+    assert not [address for address in (*addresses, *NAMED) if address in written]
     assert "under a key of this run alone" in " ".join(printed.split())
     real, found = (json.loads((tmp_path / name / "summary.json").read_text()) for name in ("real", "out"))
+    assert any(SHOWN in note for note in found["notes"]) and any(FILTER in note for note in real["notes"])
     assert found["answer"] == real["answer"]
     for one, other in itertools.zip_longest(found["disciplines"], real["disciplines"]):
         assert one["users"]["short"] == other["users"]["short"]
@@ -229,5 +244,111 @@ def test_a_key_is_32_bytes_or_as_many_in_hexadecimal_digits(tmp_path: Path) -> N
         path.write_bytes(held)
         with pytest.raises(MayflyError, match="must hold 32 bytes, or 64 hexadecimal digits"):
             key_of(path)
-    with pytest.raises(MayflyError, match="a key of 3 bytes: must be 32 bytes"), read_through(anonymize=b"abc"):
-        pass
+
+
+@pytest.mark.parametrize(
+    "given", [b"", "", bytearray(), [], (), 0, 1, 32, 0.0, "x" * 32, b"abc", bytes(33), memoryview(KEY)]
+)
+def test_what_is_no_key_is_refused_and_leaves_no_address_as_it_is(given: Any) -> None:
+    kind = type(given).__name__
+    line = rf"^anonymize: {kind}( of length \d+)?: must be True, False, None or a key, bytes or bytearray of 32$"
+    for call in (
+        lambda: mayfly.profile(OFFICE, bootstrap=0, anonymize=given),
+        lambda: mayfly.whatif(OFFICE, "10mbit", 300, anonymize=given),
+    ):
+        with pytest.raises(MayflyError, match=line):
+            call()
+
+
+def test_a_block_within_a_block_has_its_key_and_filter() -> None:
+    with read_through(anonymize=bytearray(KEY)) as around, read_through("tcp", anonymize=False) as within:
+        assert within.key == around.key == KEY
+    with read_through("udp"), read_through(anonymize=KEY) as within:
+        assert (within.filter, within.key) == ("udp", KEY)
+    for absent in (None, False):
+        with read_through("tcp", anonymize=absent) as alone:
+            assert alone.key is None
+    with read_through(anonymize=True) as drawn:
+        assert drawn.key is not None and len(drawn.key) == 32
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (5, "5 (int)"),
+        (b"tcp", "b'tcp' (bytes)"),
+        (["tcp"], "['tcp'] (list)"),
+        ("tcp\udcff", "'tcp\\udcff' (str)"),
+    ],
+)
+def test_a_filter_that_is_no_text_is_refused_in_one_line(given: Any, shown: str) -> None:
+    line = f"filter = {shown}: must be text of UTF-8, such as 'tcp port 443'"
+    for call in (
+        lambda: mayfly.profile(OFFICE, bootstrap=0, filter=given),
+        lambda: mayfly.whatif(OFFICE, "10mbit", 300, filter=given),
+        lambda: flows_of_capture(OFFICE, filter=given),
+    ):
+        with pytest.raises(MayflyError) as refused:
+            call()
+        assert str(refused.value) == line
+
+
+def test_a_refused_filter_is_escaped_once() -> None:
+    line = refused_here("profile", OFFICE, "--filter", "tcp or \x1b[2J\"'")
+    assert line.startswith(r"""filter = 'tcp or \x1b[2J"'': '\x1b[2J"'' is none of its words; allowed are [src|dst]""")
+    line = refused_here("profile", OFFICE, "--filter", "tcp\udcff")
+    assert line == "filter = 'tcp\\udcff' (str): must be text of UTF-8, such as 'tcp port 443'"
+    # What refuses an expression may be in it.
+    with pytest.raises(MayflyError, match=r"^filter = 'x': 5': 'x':' is none of its words; allowed are \[src"):
+        mayfly.profile(OFFICE, filter="x': 5")
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        ("10.0.0.1", "…"),
+        ("net 10 or 11 or port 80 or 443", "net … or … or port 80 or 443"),
+        ("port 80 or src 10.0.0.5 or 10.0.0.6", "port 80 or src … or …"),
+        ("net 10 and vlan 7 or 11", "net … and vlan 7 or …"),
+        ("net 10 and vlan and 11", "net … and vlan and …"),
+        ("net 10 && vlan || 11 && !(vlan) || 12", "net … && vlan || … && !(vlan) || …"),
+        ("!udp&&!(icmp||dst net 2001:db8::/32)", "!udp&&!(icmp||dst net …)"),
+        ("tcp portrange 400-450 and\n(host fe80::1)", "tcp portrange 400-450 and\n(host …)"),
+    ],
+)
+def test_a_filter_is_shown_without_addresses_where_these_are_anonymized(expression: str, shown: str) -> None:
+    assert checked_filter(expression) == expression
+    assert without_addresses(expression) == shown
+    with read_through(expression, KEY):
+        assert noted({})["filter"] == shown
+    with read_through(expression):
+        assert noted({})["filter"] == expression
+
+
+@pytest.mark.parametrize(
+    "command", [["profile"], ["profile", "--trains"], ["whatif", "--rate", "10mbit", "--buffer", "300"]]
+)
+def test_a_network_without_a_host_is_named_as_it_was_given(command: list[str], key: Path) -> None:
+    near = ["--internal", "9.9.9.0/24", "--internal", "2001:db8::/32", "--anonymize-key", str(key)]
+    line = refused_here(command[0], OFFICE, *command[1:], *near)
+    seen = ", ".join(_native.anonymized(KEY, ["10.10.0.0/24", "203.0.113.0/24", "198.51.100.0/24"]))
+    given = "internal = 9.9.9.0/24, 2001:db8::/32: no host is in it"
+    assert line == f"{given}; seen, with other addresses than in the capture, are {seen}"
+    assert refused_here(command[0], OFFICE, *command[1:], *near[:4]).startswith(f"{given}; seen are 10.10.0.0/24, ")
+
+
+@pytest.mark.parametrize(
+    ("command", "nothing"),
+    [
+        (["profile", OFFICE], "no connection to profile"),
+        (["profile", OFFICE, "--trains"], "no connection to profile"),
+        (["whatif", OFFICE, "--rate", "10mbit", "--buffer", "300"], "no TCP connection with payload and no UDP flow"),
+        (["whatif", OFFICE], "no connection in it to guess the link from"),
+        (["workload", "convert", OFFICE, "flows.csv"], "no flow in it"),
+        (["workload", "from", OFFICE], "no connection to profile"),
+    ],
+)
+def test_a_filter_that_nothing_passes_is_named(command: list[str], nothing: str) -> None:
+    line = refused_here(*command, "--filter", "host 192.0.2.99")
+    assert nothing in line
+    assert line.endswith(': the filter "host 192.0.2.99" leaves out all 71,394 packets')

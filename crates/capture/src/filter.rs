@@ -2,9 +2,12 @@
 //!
 //! Principle: an expression is parsed to its tests in the order in which a stack takes them; of each packet a stack of bits
 //! is computed. `and` and `or` have equal precedence and go from left to right, `not` binds closest, and a value without a
-//! word before it has the words of the value before, as in `port 80 or 443`. It differs from libpcap in three things: tests
-//! look behind VLAN tags without a `vlan` before them, `vlan` is true or false of the whole frame, and a fragment has the
-//! ports of its packet.
+//! word before it has the words of the value before, as in `port 80 or 443`. It differs from libpcap in four things:
+//!
+//! - Tests look behind VLAN tags without a `vlan` before them, and `vlan` is true or false of the whole frame.
+//! - A fragment has the ports of its packet.
+//! - `icmp6` and the ports of IPv6 are found behind extension headers, too.
+//! - A packet that is not decoded (ARP, ESP) passes no filter.
 //!
 //! Source: pcap-filter(7) of libpcap 1.10.
 

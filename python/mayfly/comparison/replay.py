@@ -16,12 +16,13 @@ from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
 from mayfly.text import quantity
+from mayfly.text.readable import printable
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
 from mayfly.workload.replayed import FORMS, LASTED, Captured, closed, flows_of, read_options, refuse_clock_jump
 from mayfly.workload.sides import networks_of
-from mayfly.workload.sieve import sieve_sentences
+from mayfly.workload.sieve import nothing_passes, sieve_sentences
 from mayfly.workload.udp_share import UdpShare
 
 if TYPE_CHECKING:
@@ -301,6 +302,9 @@ def _read(
     tcp = scenario.tcp
     options = read_options(form, initial_window=tcp.initial_window, delayed_ack=tcp.delayed_ack > 0)
     captured = Captured(capture, options)
+    if nothing := nothing_passes(captured.counts):
+        none = "no TCP connection with payload and no UDP flow to replay"
+        raise MayflyError(f"{printable(capture)}: {none}: {nothing}")
     found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes)
     # Transfers at their times do not ask what the captured link did.
     untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}

@@ -410,12 +410,12 @@ def serving(
     Raises
     ------
     MayflyError
-        The page was not built, a capture cannot be read, or the port cannot be had.
+        The page was not built, a capture cannot be read, the port cannot be had, or ``filter`` is none.
     """
     if not 0 <= port <= 65_535:
         raise MayflyError(f"port {port}: must be from 0 to 65535; 0 finds a free one")
     files = page_files(folder or PAGE)
-    named = Captures(files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal), filter)
+    named = Captures(files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal), _checked_filter(filter))
     names = [named.add(path) for path in captures]
     desk = Desk(engine or _native_engine(), files, named)
     for name in names:
@@ -433,6 +433,14 @@ def _checked(internal: Sequence[str]) -> tuple[str, ...]:
 
         return tuple(networks_of(internal))
     return ()
+
+
+def _checked_filter(filter: str | None) -> str | None:
+    if filter is None:
+        return None
+    from mayfly.workload.sieve import checked_filter
+
+    return checked_filter(filter)
 
 
 def _native_engine() -> Engine:

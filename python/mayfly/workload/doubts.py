@@ -10,6 +10,7 @@ from mayfly.errors import MayflyError
 from mayfly.limits import stopped_sentence
 from mayfly.text.readable import share_text
 from mayfly.workload.reading import MOST_VOLUMES, ReadOptions
+from mayfly.workload.sieve import nothing_passes
 
 RTT_BOUNDS_S = (1e-9, 60.0)
 """Round-trip times a flow list may hold, s; a handshake outside them counts as not measured."""
@@ -159,7 +160,7 @@ def why_nothing(counts: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        What most of its packets were left out for; that there is none, where there is none.
+        What most of its packets were left out for; that there is none, or that none passes the filter.
 
     Examples
     --------
@@ -168,7 +169,7 @@ def why_nothing(counts: Mapping[str, Any]) -> str:
     """
     skipped = {name: count for name, count in counts.get("skipped", {}).items() if count}
     if not counts.get("packets"):
-        return "no packet in it"
+        return nothing_passes(counts) or "no packet in it"
     if not skipped:
         return "no connection in it"
     if link_types := counts.get("link_types"):

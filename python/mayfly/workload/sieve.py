@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,9 +14,13 @@ from typing import Any
 
 from mayfly import _native
 from mayfly.errors import MayflyError
+from mayfly.text.readable import harmless, printable
 
 KEY_BYTES = 32
 """Length of a key of Crypto-PAn: 16 bytes of AES, 16 of its pad."""
+
+_NO_HOST = ": no host is in it; seen are "
+"""Of the sentence of ``hosts::NoHost``, between what was given and what was seen."""
 
 
 @dataclass
@@ -32,12 +37,15 @@ class Sieve:
         The key was drawn here, and is known nowhere else.
     used : bool
         A capture was read so.
+    site : str
+        Networks that a user named with their real addresses.
     """
 
     filter: str | None = None
     key: bytes | None = None
     of_run: bool = False
     used: bool = False
+    site: str = ""
 
     def internal(self, networks: object) -> list[str] | None:
         """Networks of real addresses, as the capture has them; None for None.
@@ -52,11 +60,20 @@ class Sieve:
         from mayfly.workload.sides import networks_of
 
         texts = networks_of(networks)
+        self.site = ", ".join(texts) or "nothing"
         return texts if self.key is None else _native.anonymized(self.key, texts)
 
     def address(self, text: str) -> str:
         """An address, as the capture has it."""
         return text if self.key is None else _native.anonymized(self.key, [text])[0]
+
+    def in_real_addresses(self, message: str) -> str:
+        """A refusal that names the image of ``internal``: with the networks that were given."""
+        before, refused, seen = message.partition(_NO_HOST)
+        if not (self.key and self.site and refused):
+            return message
+        name = before.partition(" = ")[0]
+        return f"{name} = {self.site}: no host is in it; seen, with other addresses than in the capture, are {seen}"
 
 
 _SIEVE: ContextVar[Sieve | None] = ContextVar("sieve", default=None)
@@ -69,15 +86,16 @@ def read_through(filter: str | None = None, anonymize: bool | bytes | None = Non
     Parameters
     ----------
     filter : str, optional
-        Expression (``docs/captures.md`` lists what it may hold); every packet counts when absent.
+        Expression (``docs/captures.md`` lists what it may hold); when absent, packets
+        count as around the block, else all.
     anonymize : bool or bytes, optional
-        Key of Crypto-PAn, 32 bytes, or True for one of this run alone; addresses stay when absent or False.
+        Key of Crypto-PAn, 32 bytes, or True for one of this run alone; when absent or False, addresses are as around
+        the block.
 
     Returns
     -------
     iterator of Sieve
-        Which also translates networks that are named with their real addresses. The sieve around the block where
-        neither is given.
+        Which also translates networks that are named with their real addresses.
 
     Raises
     ------
@@ -96,24 +114,80 @@ def read_through(filter: str | None = None, anonymize: bool | bytes | None = Non
     Traceback (most recent call last):
     mayfly.errors.MayflyError: filter = 'tcp[13] & 2 != 0': 'tcp[13]' is none of its words; allowed are ...
     """
-    if filter is None and anonymize in (None, False):
-        yield _SIEVE.get() or Sieve()
+    filter, key = checked_filter(filter), _checked_key(anonymize)
+    around = _SIEVE.get() or Sieve()
+    if filter is None and key is None:
+        yield around
         return
-    if filter is not None:
-        try:
-            _native.check_filter(filter)
-        except ValueError as error:
-            raise MayflyError(str(error)) from None
     of_run = anonymize is True
-    key = secrets.token_bytes(KEY_BYTES) if of_run else bytes(anonymize) if anonymize else None
-    if key is not None and len(key) != KEY_BYTES:
-        raise MayflyError(f"anonymize: a key of {len(key)} bytes: must be {KEY_BYTES} bytes")
-    found = Sieve(filter, key, of_run)
+    if key is None:
+        key, of_run = around.key, around.of_run
+    found = Sieve(around.filter if filter is None else filter, key, of_run)
     before = _SIEVE.set(found)
     try:
         yield found
+    except MayflyError as error:
+        if (message := found.in_real_addresses(str(error))) == str(error):
+            raise
+        raise MayflyError(message) from None
     finally:
         _SIEVE.reset(before)
+
+
+def checked_filter(expression: object) -> str | None:
+    r"""An expression as it is, or None for None.
+
+    Parameters
+    ----------
+    expression : object
+        As given.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    MayflyError
+        It is no text of Unicode, or no expression; one line, in which what does not print is escaped.
+
+    Examples
+    --------
+    >>> checked_filter("tcp\x1b")
+    Traceback (most recent call last):
+    mayfly.errors.MayflyError: filter = 'tcp\x1b': 'tcp\x1b' is none of its words; allowed are ...
+    """
+    if expression is None:
+        return None
+    shown = f"'{printable(expression)}'" if isinstance(expression, str) else printable(repr(expression))
+    try:
+        if not isinstance(expression, str):
+            raise TypeError
+        expression.encode("utf-8")
+    except (TypeError, UnicodeEncodeError):
+        kind = type(expression).__name__
+        raise MayflyError(f"filter = {shown} ({kind}): must be text of UTF-8, such as 'tcp port 443'") from None
+    try:
+        _native.check_filter(expression)
+    except ValueError as error:
+        # The line begins with the expression in escapes of Rust; what follows its last "': " has no such sign.
+        why = str(error).rpartition("': ")[2]
+        raise MayflyError(f"filter = {shown}: {harmless(why)}") from None
+    return expression
+
+
+def _checked_key(anonymize: object) -> bytes | None:
+    """The key of addresses, None where they stay."""
+    if anonymize is None or anonymize is False:
+        return None
+    if anonymize is True:
+        return secrets.token_bytes(KEY_BYTES)
+    given = type(anonymize).__name__
+    if isinstance(anonymize, bytes | bytearray):
+        if len(anonymize) == KEY_BYTES:
+            return bytes(anonymize)
+        given = f"{given} of length {len(anonymize)}"
+    raise MayflyError(f"anonymize: {given}: must be True, False, None or a key, bytes or bytearray of {KEY_BYTES}")
 
 
 def key_of(path: str | os.PathLike[str]) -> bytes:
@@ -176,15 +250,64 @@ def image(address: str) -> str:
     return (_SIEVE.get() or Sieve()).address(address)
 
 
+_VALUED = frozenset({"src", "dst", "host", "net", "port", "portrange"})
+"""Words of a filter which say of what kind the values behind them are."""
+
+_PLAIN = _VALUED | {"tcp", "udp", "icmp", "icmp6", "ip", "ip6", "and", "or", "not", "vlan"}
+"""Words of a filter that are no values."""
+
+
+def without_addresses(expression: str) -> str:
+    """A filter, with ``…`` for each address and network; ports and tags stay.
+
+    Examples
+    --------
+    >>> without_addresses("net 10.10 or 10.11.0.0/16 and not (tcp port 80 or 443 || host fe80::1) and vlan 7")
+    'net … or … and not (tcp port 80 or 443 || host …) and vlan 7'
+    """
+    kind = before = ""
+
+    def shown(word: re.Match[str]) -> str:
+        nonlocal kind, before
+        text, last = word.group(), before
+        before = text
+        if text in _PLAIN or text in "()!&|":
+            kind = text if text in _VALUED else kind
+            return text
+        number = re.fullmatch("[0-9]+(-[0-9]+)?", text) and (kind in ("port", "portrange") or last == "vlan")
+        return text if number else "…"
+
+    return re.sub(r"[^\s()!&|]+|[()!&|]", shown, expression)
+
+
 def noted(counts: dict[str, Any]) -> dict[str, Any]:
-    """What was counted, with the filter and the kind of key: ``filter``, and ``anonymized`` (``run``, ``key``)."""
+    """What was counted, with the filter and the kind of key.
+
+    ``filter`` is the expression, of anonymized addresses :func:`without_addresses`: this is the one place from which
+    outputs have it. ``anonymized`` is ``run`` or ``key``.
+    """
     found = _SIEVE.get()
     if found is not None and found.filter is not None:
-        counts["filter"] = found.filter
+        counts["filter"] = found.filter if found.key is None else without_addresses(found.filter)
         counts.setdefault("filtered", 0)
     if found is not None and found.key is not None:
         counts["anonymized"] = "run" if found.of_run else "key"
     return counts
+
+
+def nothing_passes(counts: Mapping[str, Any]) -> str | None:
+    """Say that a filter left out every packet; None where it did not.
+
+    Examples
+    --------
+    >>> nothing_passes({"filter": "port 1", "filtered": 71_394, "packets": 0})
+    'the filter "port 1" leaves out all 71,394 packets'
+    >>> nothing_passes({"packets": 0})
+    """
+    left = counts.get("filtered", 0)
+    if counts.get("packets") or not left or "filter" not in counts:
+        return None
+    return f'the filter "{counts["filter"]}" leaves out {"the only packet" if left == 1 else f"all {left:,} packets"}'
 
 
 def sieve_sentences(counts: Mapping[str, Any]) -> list[str]:
