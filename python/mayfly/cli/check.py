@@ -14,7 +14,7 @@ def check(
     ping: Annotated[
         str,
         typer.Option(
-            "--ping", metavar="HOST", help="Who is asked for pings: a host beyond the link, near your provider's end"
+            "--ping", metavar="HOST", help="Host that is asked for pings: beyond the link, near your provider's end"
         ),
     ],
     prediction: Annotated[

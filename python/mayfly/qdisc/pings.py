@@ -63,7 +63,9 @@ class Ping:
         try:
             self._lines = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed by stop()
         except OSError as error:
-            raise MayflyError(f"--ping: no place for what ping prints: {error.strerror or error}; set TMPDIR") from None
+            raise MayflyError(
+                f"--ping: no place for the output of ping: {error.strerror or error}; set TMPDIR"
+            ) from None
         # In a session of its own it does not hear Ctrl-C, which ends the check before ping has counted its packets.
         self._child = subprocess.Popen(
             command,
