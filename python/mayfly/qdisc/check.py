@@ -34,7 +34,7 @@ from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.text.quantity import shown
 from mayfly.text.readable import MISSING, count_text, printable, rate_text, share_text, time_text
-from mayfly.workload.live import _interrupts_noted
+from mayfly.workload.live import interrupts_noted
 
 BUSY = 0.8
 """Share of a second from which on the link is busy in it, as ``crates/metrics/src/busy.rs`` has it."""
@@ -597,7 +597,7 @@ def _seconds(
 ) -> list[Second]:
     """Readings of the interface's counters, about a second apart, until the time is over, ping ends or Ctrl-C."""
     found = list[Second]()
-    with _interrupts_noted() as interrupted:
+    with interrupts_noted() as interrupted:
         start, due_s = time.monotonic(), min(1.0, for_s)
         at_s, counts = time.time(), counters(device)
         while not interrupted and not ended():

@@ -135,7 +135,7 @@ def _run(
     """Run tcpdump to its end, which an interrupt or the time brings; what it counted, and what it said."""
     start = time.monotonic()
     with (
-        _interrupts_noted() as interrupted,
+        interrupts_noted() as interrupted,
         # In a session of its own it does not hear the interrupt, which would cut its last packet.
         subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.PIPE, start_new_session=True
@@ -160,7 +160,7 @@ def _run(
 
 
 @contextmanager
-def _interrupts_noted() -> Iterator[list[int]]:
+def interrupts_noted() -> Iterator[list[int]]:
     """Let Ctrl-C end the capture and nothing else: what came is worth an answer."""
     noted: list[int] = []
     if threading.current_thread() is not threading.main_thread():
