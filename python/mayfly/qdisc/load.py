@@ -409,7 +409,7 @@ def _queue_steps(tc: str, device: str, discipline: Discipline, wanted: Wanted, s
         return at_interface(tc, device, shaped_words(discipline, place, shape).split(), None)
     limit, unit = counted(discipline.id, place.limit, place.unit)
     place = replace(place, limit=limit, unit=unit)
-    # Also of what arrives: the device beside it has packets as the interface gives them.
+    # Also of what arrives: the ifb device has packets as the interface gives them.
     table = (shape.layer if shape else LinkLayer()).size_table(mac_header_bytes(wanted.device))
     words = leaf_words(discipline, place).split()
     return at_interface(tc, device, words, shape.rate_bps if shape else None, table)
