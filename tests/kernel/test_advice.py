@@ -139,13 +139,18 @@ def test_with_the_command_users_have_what_it_says(proofs):
     assert len(far) <= 0.1 * len(rows), far
 
 
-@pytest.mark.parametrize("discipline", DISCIPLINES)
-def test_a_burst_waits_at_the_provider_as_is_said(proofs, discipline):
+def test_a_burst_waits_at_the_provider_as_is_said(proofs):
     """Before: the answer promised the ping of a discipline at the link, a tenth of what the command gives."""
-    proof = proofs[discipline]
-    loaded, link = of(proof.as_loaded, "ping p95"), of(proof.at_the_link, "ping p95")
-    assert loaded.state in ("in", "?"), loaded
-    assert link.state == "out" and link.predicted < 0.5 * link.real, link
+    errors = expected_errors()
+    far = []
+    for name, proof in proofs.items():
+        loaded, link = of(proof.as_loaded, "ping p95"), of(proof.at_the_link, "ping p95")
+        # As nine of ten pings of docs/verification.md are, each; a fifth off or within chance, all but one of the four.
+        assert abs(loaded.error) <= errors[loaded.kind]["p90"], (name, loaded)
+        far += [(name, loaded)] if loaded.state == "out" else []
+        assert link.state == "out" and link.predicted < 0.5 * link.real, (name, link)
+        assert abs(loaded.error) < 0.5 * abs(link.error), (name, loaded, link)
+    assert len(far) <= 1, far
 
 
 @pytest.mark.parametrize("discipline", DISCIPLINES)
