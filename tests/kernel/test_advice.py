@@ -41,6 +41,8 @@ class Proof:
     """With the line of tc that has no shaper, at interfaces that are as slow as the link."""
     without_shaper: list[Figure]
     """The same, next to the prediction of the discipline at the link itself."""
+    check: dict
+    """Document of `mayfly check` at the gateway, with the command."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +73,9 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
         assert answer is not None and answer["discipline"] == discipline, discipline
         commands = answer["commands"]
         lines = [*commands["down"], *commands["up"]]
-        ran = real.run(workload, discipline, 1, folder / discipline, advice=lines, checked=summary)
+        ran = real.run(workload, discipline, 1, folder / discipline, advice=lines)
+        # A run of its own: the pings of a check are traffic, which no prediction has.
+        checked = real.run(workload, discipline, 1, folder / f"{discipline}-checked", advice=lines, checked=summary)
         was, asked = measured(discipline, ran.steps, ran.drops), asked_of(ran.steps)
         where = shaped(replay(workload, before).scenario, {"down": commands["down_bps"], "up": commands["up_bps"]})
 
@@ -92,6 +96,7 @@ def proofs(site, tmp_path_factory) -> Iterator[dict[str, Proof]]:
             figures(was, runs_of(where), asked),
             alone,
             figures(measured(discipline, alone.steps, alone.drops), at_the_link, asked_of(alone.steps)),
+            checked.check,
         )
     yield found
 
@@ -106,30 +111,8 @@ def lines_alone(discipline: str, link) -> dict[str, str]:
     return {"up": switch_on(parse(discipline), ways).line, "down": switch_on(parse(discipline), turned).line}
 
 
-def of(rows: list[Figure], name: str) -> Figure:
-    return next(row for row in rows if row.name == name)
-
-
-@pytest.mark.parametrize("discipline", DISCIPLINES)
-def test_every_line_does_what_it_says(site, proofs, discipline):
-    """Programs end, both queues are where the command puts them, and each direction has its own rate."""
-    _, before = site
-    ran, commands = proofs[discipline].ran, proofs[discipline].commands
-    assert [step["failed"] for step in ran.steps if "failed" in step] == []
-    assert (commands["down_bps"], commands["up_bps"]) == (9_500_000, 1_900_000)
-    # Over 90 s and what the program takes to stop.
-    for way, bps in (("down", commands["down_bps"]), ("up", commands["up_bps"])):
-        assert 0.2 * bps < 8 * ran.sent[way] / 90 <= 1.02 * bps, way
-    # What lasts waits at the router: the FIFO of the way up loses nothing. A flow that starts overflows that of the
-    # provider before any loss or mark of a queue behind it reaches the sender: it may lose some of what it lost alone.
-    assert ran.modem["up"] == 0
-    assert ran.modem["down"] <= 0.5 * before.drops["down"]
-
-
-def test_with_the_command_users_have_what_it_says(proofs):
-    """Nine of ten figures are as near as nine of ten are in docs/verification.md, or within reach of chance."""
+def hold_nine_of_ten(rows: list[tuple[str, Figure]]) -> None:
     errors = expected_errors()
-    rows = [(name, row) for name, proof in proofs.items() for row in proof.as_loaded]
     far = [
         (name, row.name, row.real, row.predicted)
         for name, row in rows
@@ -139,18 +122,36 @@ def test_with_the_command_users_have_what_it_says(proofs):
     assert len(far) <= 0.1 * len(rows), far
 
 
-def test_a_burst_waits_at_the_provider_as_is_said(proofs):
+def of(rows: list[Figure], name: str) -> Figure:
+    return next(row for row in rows if row.name == name)
+
+
+@pytest.mark.parametrize("discipline", DISCIPLINES)
+def test_every_line_does_what_it_says(proofs, discipline):
+    """Programs end, both queues are where the command puts them, and each direction has its own rate."""
+    ran, commands = proofs[discipline].ran, proofs[discipline].commands
+    assert [step["failed"] for step in ran.steps if "failed" in step] == []
+    assert (commands["down_bps"], commands["up_bps"]) == (9_500_000, 1_900_000)
+    # Over 90 s and what the program takes to stop.
+    for way, bps in (("down", commands["down_bps"]), ("up", commands["up_bps"])):
+        assert 0.2 * bps < 8 * ran.sent[way] / 90 <= 1.02 * bps, way
+    # What lasts waits at the router: the FIFO of the way up loses nothing, that of the provider next to nothing.
+    assert ran.modem["up"] == 0
+    assert ran.modem["down"] <= 0.1 * sum(ran.drops.values())
+
+
+def test_with_the_command_users_have_what_it_says(proofs):
+    """Nine of ten figures are as near as nine of ten are in docs/verification.md, or within reach of chance."""
+    hold_nine_of_ten([(name, row) for name, proof in proofs.items() for row in proof.as_loaded])
+
+
+@pytest.mark.parametrize("discipline", DISCIPLINES)
+def test_a_burst_waits_at_the_provider_as_is_said(proofs, discipline):
     """Before: the answer promised the ping of a discipline at the link, a tenth of what the command gives."""
-    errors = expected_errors()
-    far = []
-    for name, proof in proofs.items():
-        loaded, link = of(proof.as_loaded, "ping p95"), of(proof.at_the_link, "ping p95")
-        # As nine of ten pings of docs/verification.md are, each; a fifth off or within chance, all but one of the four.
-        assert abs(loaded.error) <= errors[loaded.kind]["p90"], (name, loaded)
-        far += [(name, loaded)] if loaded.state == "out" else []
-        assert link.state == "out" and link.predicted < 0.5 * link.real, (name, link)
-        assert abs(loaded.error) < 0.5 * abs(link.error), (name, loaded, link)
-    assert len(far) <= 1, far
+    proof = proofs[discipline]
+    loaded, link = of(proof.as_loaded, "ping p95"), of(proof.at_the_link, "ping p95")
+    assert loaded.state in ("in", "?"), loaded
+    assert link.state == "out" and link.predicted < 0.5 * link.real, link
 
 
 @pytest.mark.parametrize("discipline", DISCIPLINES)
@@ -165,15 +166,7 @@ def test_the_ping_is_below_that_of_the_link_alone(site, proofs, discipline):
 
 def test_without_a_faster_interface_the_line_alone_gives_what_the_rows_say(site, proofs):
     """Nothing shapes where the interface is the bottleneck: users have what the discipline gives at the link."""
-    errors = expected_errors()
-    rows = [(name, row) for name, proof in proofs.items() for row in proof.without_shaper]
-    far = [
-        (name, row.name, row.real, row.predicted)
-        for name, row in rows
-        if row.state == "out" and abs(row.error) > errors[row.kind]["p90"]
-    ]
-    assert len(rows) >= 40
-    assert len(far) <= 0.1 * len(rows), far
+    hold_nine_of_ten([(name, row) for name, proof in proofs.items() for row in proof.without_shaper])
     _, before = site
     fifo = of_ping(measured("fifo", before.steps, before.drops))
     for name, proof in proofs.items():
@@ -191,7 +184,7 @@ def of_ping(found) -> float:
 def test_mayfly_check_finds_what_programs_had(proofs, discipline):
     """It sees the discipline, the load and the pings by itself, and says what the answer promised."""
     proof = proofs[discipline]
-    found, measured_now = proof.ran.check, proof.ran.check["measured"]
+    found, measured_now = proof.check, proof.check["measured"]
     assert measured_now["loaded"] and discipline in measured_now["qdiscs"]
     assert measured_now["pings_lost"] <= 0.1 * measured_now["pings"]
     for way in ("down", "up"):

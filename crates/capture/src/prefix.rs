@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 /// An address as a number, its leading bit first, and how many bits it has.
-pub(crate) fn number_of(address: IpAddr) -> (u128, u32) {
+pub fn number_of(address: IpAddr) -> (u128, u32) {
     match address {
         IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
         IpAddr::V6(address) => (u128::from(address), 128),

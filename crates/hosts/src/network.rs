@@ -6,6 +6,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use capture::number_of;
+
 /// Addresses with the same leading bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Network {
@@ -53,14 +55,6 @@ impl Networks {
 impl FromIterator<Network> for Networks {
     fn from_iter<T: IntoIterator<Item = Network>>(networks: T) -> Networks {
         Networks(networks.into_iter().collect())
-    }
-}
-
-/// An address as a number, its leading bit first, and how many bits it has.
-pub(crate) fn number_of(address: IpAddr) -> (u128, u32) {
-    match address {
-        IpAddr::V4(address) => (u128::from(u32::from(address)), 32),
-        IpAddr::V6(address) => (u128::from(address), 128),
     }
 }
 

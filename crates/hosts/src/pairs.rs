@@ -5,8 +5,9 @@ use std::io::{self, BufReader, Read, Write};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
+use capture::number_of;
+
 use crate::counts::Room;
-use crate::network::number_of;
 
 /// Bits of an address that are looked at.
 pub(crate) const LEADING: u32 = 64;

@@ -7,11 +7,12 @@
 
 use std::collections::HashMap;
 
-use netsim::{Bursts, ConfigError, Control, Counting, FlowSpec, Run, Scripts, Shaping};
+use netsim::{ConfigError, Control, FlowSpec, Run, Scripts};
 use serde::Serialize;
 use units::Time;
 
 use crate::context::Facts;
+use crate::idle::quiet;
 use crate::observed::Observed;
 use crate::run_view::Ran;
 use crate::transfers::{Transfer, transfers};
@@ -58,13 +59,13 @@ pub fn worst(
     };
     let mut ordered: Vec<(f64, &Transfer)> = before.transfers.iter().map(|one| (bound_s(one), one)).collect();
     ordered.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1.row, a.1.train).cmp(&(b.1.row, b.1.train))));
-    let mut quiet = Alone::on(run);
+    let mut alone = Alone::on(run);
     let mut found: Vec<(f64, Transfer, Option<f64>)> = Vec::new();
     let mut tried = 0;
     while tried < ordered.len() {
         let until = if tried == 0 { TRIED.max(most) } else { 2 * tried }.min(ordered.len());
         for &(_, one) in &ordered[tried..until] {
-            let idle_s = quiet.time_s(run, flows, one)?;
+            let idle_s = alone.time_s(run, flows, one)?;
             let above_s = one.response_s.map_or(f64::INFINITY, |took_s| took_s - idle_s.unwrap_or(0.0));
             found.push((above_s, *one, idle_s));
         }
@@ -97,26 +98,7 @@ struct Alone {
 
 impl Alone {
     fn on(run: &Run) -> Alone {
-        let mut quiet = Run {
-            scripts: Scripts::default(),
-            bursts: Bursts::default(),
-            probes: Vec::new(),
-            applications: Vec::new(),
-            traced: Vec::new(),
-            watched: Vec::new(),
-            counting: Counting::default(),
-            ..run.clone()
-        };
-        quiet.network.discipline = ("fifo".to_owned(), Vec::new());
-        quiet.network.reverse_discipline = ("fifo".to_owned(), Vec::new());
-        quiet.network.loss = 0.0;
-        quiet.network.impairments = Vec::new();
-        quiet.network.shaping = Shaping::default();
-        quiet.sample_interval = Time::ZERO;
-        quiet.trace_drops = false;
-        quiet.subflows = false;
-        quiet.stop_when_idle = true;
-        Alone { run: quiet, known: HashMap::new() }
+        Alone { run: quiet(run), known: HashMap::new() }
     }
 
     /// The time of an exchange of `run` alone, seconds.

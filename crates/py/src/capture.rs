@@ -158,10 +158,10 @@ fn anonymizer(key: &[u8]) -> PyResult<Anonymizer> {
 /// Whether an expression is a filter of packets.
 ///
 /// # Errors
-/// `ValueError` with one line that names what is allowed.
+/// `ValueError` with the reason, which does not repeat the expression, and the tests that are allowed.
 #[pyfunction]
 pub fn check_filter(expression: &str) -> PyResult<()> {
-    parsed(expression).map(|_| ())
+    Filter::parse(expression).map(|_| ()).map_err(|refused| PyValueError::new_err(refused.reason()))
 }
 
 /// Addresses and networks (`10.0.0.0/8`) under a key of 32 bytes, each as its image.

@@ -45,7 +45,7 @@ COMMANDS: Table = {
 """Module of each command and what ``mayfly --help`` says of it, in that order; a test holds the text to its own."""
 
 FIRST = """\
-Mayfly predicts what each queueing discipline would do to the users of a congested link.
+Mayfly predicts what each queueing discipline would do to a link's users. `mayfly COMMAND --help` explains each:
   mayfly whatif capture.pcap --rate 10mbit --buffer 300   you have a capture of the link: which discipline helps?
   mayfly explore                                          no capture yet: a congested link to play with, in the browser
 """
@@ -99,7 +99,7 @@ def start(
         raise typer.Exit
     if context.invoked_subcommand is None:
         commands = context.get_help().partition("\nCommands:\n")[2].partition("\n\n")[0]
-        typer.echo(f"{FIRST}Commands (`mayfly COMMAND --help` explains one):\n{commands}")
+        typer.echo(f"{FIRST}{commands}")
         raise typer.Exit
     limit(memory, time)
 

@@ -149,9 +149,9 @@ def whatif(
     lasted_s = min(span_s, scenario.duration)
     lasted = lasted_s if lasted_s > 0 else None
     unsaid = [] if found.partial is None else [found.partial]
+    begun = closed(starting_in_time(flows, scenario.duration))
     if engine is not None:
-        early = starting_in_time(flows, scenario.duration)
-        result = engine(scenario, chosen, closed(early), own, "whatif", lasted)
+        result = engine(scenario, chosen, begun, own, "whatif", lasted)
     else:
         rows = Rows(scenario, rule=capture_rule(flows))
         runs = run_replay(scenario, chosen, flows, own, stop=stopping, ended=rows.add)
@@ -191,12 +191,10 @@ def whatif(
     if found.guess is not None:
         # Rates and buffers of the command have the digits that a guess has.
         result.summary["guess"] = found.guess.document()
-    loaded = [] if stopping() or engine is not None else _loaded(result.summary, scenario, flows, chosen)
+    loaded = [] if stopping() or engine is not None else _loaded(result.summary, scenario, flows, begun, chosen)
     result.summary["recommendation"] = recommendation(result.summary, loaded)
     if engine is None:
-        add_worst(
-            result.summary, scenario, closed(starting_in_time(flows, scenario.duration)), runs, found.ends, lasted_s
-        )
+        add_worst(result.summary, scenario, begun, runs, found.ends, lasted_s)
     if found.sieved:
         result.summary["notes"] = [*found.sieved, *result.summary.get("notes", [])]
     if unsaid:
@@ -218,9 +216,7 @@ def whatif(
     other = (
         None
         if stopping() or engine is not None
-        else other_transport(
-            scenario, closed(starting_in_time(flows, scenario.duration)), chosen, result.summary["disciplines"], best
-        )
+        else other_transport(scenario, begun, chosen, result.summary["disciplines"], best)
     )
     result.summary["transport"]["other"] = other
     # Learned of users who wait only.
@@ -286,15 +282,15 @@ def _several(disciplines: Sequence[Discipline]) -> str:
 
 
 def _loaded(
-    summary: "Summary", scenario: "Scenario", flows: pl.DataFrame, chosen: Sequence[Discipline]
+    summary: "Summary", scenario: "Scenario", flows: pl.DataFrame, begun: pl.DataFrame, chosen: Sequence[Discipline]
 ) -> list[Loaded]:
-    """What commands give; empty where the answer has none that shapes, or packets come as captured."""
+    """What commands give to the flows that begin; empty where none shapes, or packets come as captured."""
     labels, rates = to_load(summary)
     if not labels or summary["capture"]["replay"] == "packets":
         return []
     disciplines = [next(one for one in chosen if one.label == label) for label in labels]
     rule = hour_rule(flows, summary["disciplines"])
-    return as_loaded(scenario, closed(starting_in_time(flows, scenario.duration)), disciplines, rates, rule)
+    return as_loaded(scenario, begun, disciplines, rates, rule)
 
 
 def _recommended(summary: "Summary") -> str | None:

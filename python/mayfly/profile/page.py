@@ -471,7 +471,7 @@ def _traffic(hosts: HostTraffic) -> Figure:
             }
         )
     layout = {"xaxis": axis("traffic of a host (bytes)", True, values_of(data, "x")), "yaxis": axis("share up to")}
-    caption = "Sent and received, inside and across. Hosts of little traffic have no role that can be told."
+    caption = "Sent and received, inside and across. Hosts of little traffic have no role."
     return Figure("host-traffic", "Traffic of the local hosts", caption, data, layout)
 
 

@@ -229,6 +229,11 @@ def _user(before: Mapping[str, Any] | None, now: Mapping[str, Any], interval_s: 
     )
 
 
+def has_own_shaper(row: Row) -> bool:
+    """Whether a queue discipline of this kind shapes by itself."""
+    return row.kind == _SHARED_SHAPER or shapes_itself(Discipline(row.kind, {}))
+
+
 def shaped_bps(row: Row) -> float | None:
     """Bit/s of a discipline's own shaper; None where it has none.
 
@@ -251,8 +256,7 @@ def shaped_bps(row: Row) -> float | None:
     (1000000.0, None)
     """
     rate = row.options.get("bandwidth")  # of a shaper tc tells bytes/s
-    shapes = row.kind == _SHARED_SHAPER or shapes_itself(Discipline(row.kind, {}))
-    if row.parent_kind == _SHARED_SHAPER or not shapes:
+    if row.parent_kind == _SHARED_SHAPER or not has_own_shaper(row):
         return None
     return 8.0 * rate if isinstance(rate, int | float) and not isinstance(rate, bool) else None
 

@@ -21,10 +21,11 @@ from typing import Any
 
 from mayfly.comparison.ordering import baseline
 from mayfly.discipline_registry import parse
+from mayfly.discipline_registry.commands import BELOW_THE_LINK
 from mayfly.discipline_registry.tc_options import leaf_of
 from mayfly.errors import MayflyError
 from mayfly.qdisc import system
-from mayfly.qdisc.changes import changes, shaped_bps
+from mayfly.qdisc.changes import changes, has_own_shaper, shaped_bps
 from mayfly.qdisc.interface import arrives_through
 from mayfly.qdisc.journal import index_of
 from mayfly.qdisc.pings import Ping, Pings
@@ -38,9 +39,6 @@ from mayfly.workload.live import interrupts_noted
 
 BUSY = 0.8
 """Share of a second from which on the link is busy in it, as ``crates/metrics/src/busy.rs`` has it."""
-
-SHAPED = 0.95
-"""Share of the link's rate to which the command shapes, as docs/recommendation.md has it."""
 
 RATE_WITHIN = 0.01
 """Share of the predicted rate by which that of the shaper may differ: tc 6.1 writes rates with four digits."""
@@ -61,7 +59,6 @@ _MOST = 1e15
 """Largest number that a summary may have."""
 
 _CLASSFUL_SHAPERS = ("htb", "tbf", "hfsc")
-_SELF_SHAPED = ("cake", "cake_mq", "lfq")
 _CLASS = re.compile(r"^class htb (\S+) .*?\bceil (\d+)([KMGT]?)bit\b", re.MULTILINE)
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
@@ -195,8 +192,16 @@ class Check(Result):
 
     def busy(self) -> list[Second]:
         """Seconds in which the link was busy."""
-        least = {way: BUSY / SHAPED * self.rate_bps(way) for way in WAYS}
+        least = {way: BUSY / BELOW_THE_LINK * self.rate_bps(way) for way in WAYS}
         return [one for one in self.seconds if any(one.bps(way) >= least[way] for way in WAYS)]
+
+    def busy_share(self) -> float:
+        """Share of the seconds in which the link was busy."""
+        return len(self.busy()) / len(self.seconds) if self.seconds else 0.0
+
+    def busiest_bps(self) -> dict[str, float]:
+        """Rate of the busiest second, ``down`` and ``up``, bit/s."""
+        return {way: max((one.bps(way) for one in self.seconds), default=0.0) for way in WAYS}
 
     def least_s(self) -> float | None:
         """Shortest round trip, s."""
@@ -238,7 +243,6 @@ class Check(Result):
 
     def document(self) -> dict[str, Any]:
         """All of it for JSON: times in seconds, rates in bit/s."""
-        busy = self.busy()
         return {
             "schema": 1,
             "command": "check",
@@ -248,12 +252,12 @@ class Check(Result):
             "predicted": asdict(self.prediction) | {"rates_bps": dict(self.prediction.rates_bps)},
             "measured": {
                 "duration_s": sum(one.end_s - one.begin_s for one in self.seconds),
-                "busy_share": len(busy) / len(self.seconds) if self.seconds else 0.0,
+                "busy_share": self.busy_share(),
                 "added_s": self.added_s(),
                 "least_ping_s": self.least_s(),
                 "pings": self.pings.sent,
                 "pings_lost": self.pings.lost,
-                "busiest_bps": {way: max((one.bps(way) for one in self.seconds), default=0.0) for way in WAYS},
+                "busiest_bps": self.busiest_bps(),
                 "drops_pkts": self.drops_pkts,
                 "marks_pkts": self.marks_pkts,
                 "qdiscs": list(self.kinds),
@@ -296,8 +300,7 @@ class Check(Result):
     def table(self) -> Table:
         """Figures before the command, as predicted, and now."""
         own = self.prediction
-        share = len(self.busy()) / len(self.seconds) if self.seconds else 0.0
-        busiest = {way: max((one.bps(way) for one in self.seconds), default=0.0) for way in WAYS}
+        busiest = self.busiest_bps()
         rates = [
             (f"busiest second, {way}", MISSING, rate_text(own.rates_bps[way]), rate_text(busiest[way])) for way in WAYS
         ]
@@ -313,7 +316,7 @@ class Check(Result):
                 ),
                 ("shortest ping", MISSING, MISSING, time_text(self.least_s())),
                 ("pings lost", MISSING, MISSING, f"{self.pings.lost} of {self.pings.sent}"),
-                ("busy", share_text(own.busy_share), MISSING, share_text(share)),
+                ("busy", share_text(own.busy_share), MISSING, share_text(self.busy_share())),
                 *rates,
                 ("packets dropped", MISSING, MISSING, count_text(self.drops_pkts)),
                 ("packets marked", MISSING, MISSING, count_text(self.marks_pkts)),
@@ -324,9 +327,10 @@ class Check(Result):
         """Rule and error of the figures, and advice where they are not as predicted."""
         said = [] if self.loaded else [self._not_loaded()]
         said += [self._moved(way) for way in WAYS if self._has_moved(way)]
+        shaped = f"{share_text(BUSY / BELOW_THE_LINK)} of the shaped rate, which is {100 * BELOW_THE_LINK:.0f} % of it"
         said.append(
             f"The link is busy in a second in which it carries {100 * BUSY:.0f} % or more of its rate, in either "
-            f"direction: {share_text(BUSY / SHAPED)} of the shaped rate, which is {100 * SHAPED:.0f} % of it."
+            f"direction: {shaped}."
         )
         if self.prediction.error is not None:
             said.append(f"Nine of ten such predictions are off by less than {share_text(self.prediction.error)}.")
@@ -555,7 +559,7 @@ def _direction(rows: Sequence[Row], kind: str) -> Direction:
         below = [classes[row.parent] for row in own or leaves if row.parent in classes]
         rates += [max(below)] if below else []
     # A tc without the words of lfq shows no options of it.
-    unseen = any(row.kind in _SELF_SHAPED and "bandwidth" not in row.options for row in rows)
+    unseen = any(has_own_shaper(row) and "bandwidth" not in row.options for row in rows)
     shaped = bool(rates) or unseen or any(row.kind in _CLASSFUL_SHAPERS for row in rows)
     kinds = tuple(dict.fromkeys(row.kind for row in leaves))
     return Direction(kinds, bool(own), shaped, min(rates, default=None))

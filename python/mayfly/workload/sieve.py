@@ -170,9 +170,7 @@ def checked_filter(expression: object) -> str | None:
     try:
         _native.check_filter(expression)
     except ValueError as error:
-        # The line begins with the expression in escapes of Rust; what follows its last "': " has no such sign.
-        why = str(error).rpartition("': ")[2]
-        raise MayflyError(f"filter = {shown}: {harmless(why)}") from None
+        raise MayflyError(f"filter = {shown}: {harmless(str(error))}") from None
     return expression
 
 
