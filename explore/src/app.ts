@@ -5,7 +5,7 @@ import { EngineError, type Engine } from "./engine/engine";
 import type { Catalogue, Info, Span } from "./engine/types";
 import { answer } from "./figures/answer";
 import { metricsOf, type Metric } from "./figures/metrics";
-import { Advice } from "./run/advice";
+import { Advice, type Loading } from "./run/advice";
 import { emptySlot, isOld, Runner, type Slot } from "./run/runner";
 import { fromAddress, toAddress } from "./state/address";
 import { labelOf, requestOf, type State } from "./state/state";
@@ -192,7 +192,17 @@ export class App {
 
   answer(): string {
     const columns = this.columnsWithOutcome();
-    return answer(columns, this.advice.of(columns.map(({ outcome }) => outcome)), this.metrics);
+    return answer(columns, this.advice.of(columns.map(({ outcome }) => outcome), this.loadedBy()), this.metrics);
+  }
+
+  /** How a discipline runs where its command puts it: of a capture, as `mayfly whatif` has it. A preset is nobody's link. */
+  private loadedBy(): Loading | null {
+    const { info, state } = this;
+    if (info?.kind !== "capture" || info.name !== state.workload) return null;
+    return (label, where) => {
+      const column = state.columns.findIndex((own) => labelOf(own) === label);
+      return column < 0 ? null : { ...requestOf(state, info, column, null), as_loaded: where };
+    };
   }
 
   /** The command that switches on the discipline of each column, in front of the link that is set; undefined where its run is not over. */

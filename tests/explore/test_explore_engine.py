@@ -224,9 +224,22 @@ def test_page_and_command_say_the_same_of_the_same_runs(rates, packets):
     ).summary
     loaded = [one["discipline"] for one in found["recommendation"]["as_loaded"]]
     assert sorted(told["to_load"]) == sorted(loaded)
-    # The page runs nothing where the command puts it: its answer is of the link itself.
-    found = recommendation(found)
+    busy = {one["figures"]["ping"]["while_busy"] for one in ran}
+    shaped = {f"{way}_bps": told["shapes"][way]["rate_bps"] for way in ("down", "up")} if told["to_load"] else {}
+    ran += [
+        outcome(
+            engine,
+            workload="office.pcap.gz",
+            link=link(down, up, packets),
+            discipline={"id": name},
+            as_loaded={**shaped, "while_busy": busy == {True}},
+        )
+        for name in told["to_load"]
+    ]
+    told = json.loads(_native.advise(json.dumps([one["asked"] for one in ran])))
+    found = found["recommendation"]
     assert told["sentence"] == found["sentence"]
+    assert told["at_the_link"] == found["at_the_link"]
     assert (told["kind"], told["discipline"], told["doubt"]) == (found["kind"], found["discipline"], found["doubt"])
     if found["discipline"]:
         load = next(one["load"] for one in ran if one["discipline"]["id"] == found["discipline"])

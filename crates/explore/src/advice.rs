@@ -26,8 +26,13 @@ pub(crate) fn question(
     };
     let rate = network.rate.bps();
     let reverse_rate = network.reverse_rate.map_or(rate, |rate| rate.bps());
+    let row = row(request, ran, figures)?;
+    let (disciplines, loaded) = match request.as_loaded {
+        Some(_) => (Vec::new(), vec![row]),
+        None => (vec![row], Vec::new()),
+    };
     Ok(Question {
-        loaded: Vec::new(),
+        loaded,
         command: prepared.of.command.to_owned(),
         links: Some(Links { down: way(rate, network.limit, down), up: way(reverse_rate, network.reverse_limit, up) }),
         hours: 0,
@@ -35,7 +40,7 @@ pub(crate) fn question(
         guessed: false,
         unknown: prepared.of.unknown.clone(),
         framing: prepared.of.framing,
-        disciplines: vec![row(request, ran, figures)?],
+        disciplines,
     })
 }
 

@@ -119,7 +119,10 @@ impl Engine {
 pub fn advise(questions: &str) -> Result<String, ExploreError> {
     let mut asked = settings::read::<Vec<metrics::Question>>(questions)?.into_iter();
     let Some(mut first) = asked.next() else { return Ok("null".to_owned()) };
-    first.disciplines.extend(asked.flat_map(|one| one.disciplines));
+    for one in asked {
+        first.disciplines.extend(one.disciplines);
+        first.loaded.extend(one.loaded);
+    }
     text(&metrics::recommendation(&first))
 }
 

@@ -1,6 +1,6 @@
 //! What came of a run.
 
-use metrics::{Figures, Kind, Mechanism, Question, Ran, Transfer};
+use metrics::{Figures, Kind, Mechanism, Question, Ran, Rule, Transfer};
 use netsim::{FlowRecord, FlowSpec, Output};
 use serde::Serialize;
 
@@ -242,7 +242,8 @@ impl<'a> Outcome<'a> {
         let kinds = metrics::kinds(&ran, prepared.attackers.as_slice())?;
         let idle = prepared.alone.map(|ping| metrics::idle_rtt(&prepared.run, &ping)).transpose()?.flatten();
         let transfers = metrics::transfers(&ran);
-        let figures = metrics::figures(&ran, idle)?;
+        let while_busy = request.as_loaded.and_then(|loaded| loaded.while_busy);
+        let figures = metrics::figures(&ran, idle, Rule { while_busy, ..Rule::default() })?;
         let asked = crate::advice::question(request, prepared, &ran, &figures)?;
         Ok(Outcome {
             workload: &request.workload,

@@ -24,6 +24,22 @@ pub struct Request {
     /// The packets of this part of the run are wanted too.
     #[serde(default)]
     pub inside: Option<Inside>,
+    /// The discipline is where the command of the recommendation puts it; at the link itself when absent.
+    #[serde(default)]
+    pub as_loaded: Option<AsLoaded>,
+}
+
+/// A router behind the link that shapes both directions to a little less than its rates.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AsLoaded {
+    /// To what the router shapes what arrives, behind the queue of the link, bit/s.
+    pub down_bps: u64,
+    /// To what it shapes what is sent, before the queue of the link, bit/s.
+    pub up_bps: u64,
+    /// Whether ping and call are of the busy seconds, as in the runs at the link; decided by this run when null.
+    #[serde(default)]
+    pub while_busy: Option<bool>,
 }
 
 /// A bottleneck link.
@@ -86,9 +102,15 @@ impl Request {
     /// A value out of its bounds.
     pub fn check(&self) -> Result<(), ExploreError> {
         let link = &self.link;
-        for (name, bps) in [("rate_bps", Some(link.rate_bps)), ("reverse_rate_bps", link.reverse_rate_bps)] {
+        let rates = [
+            ("link.rate_bps", Some(link.rate_bps)),
+            ("link.reverse_rate_bps", link.reverse_rate_bps),
+            ("as_loaded.down_bps", self.as_loaded.map(|loaded| loaded.down_bps)),
+            ("as_loaded.up_bps", self.as_loaded.map(|loaded| loaded.up_bps)),
+        ];
+        for (name, bps) in rates {
             if let Some(bps) = bps.filter(|bps| !RATES_BPS.contains(bps)) {
-                return Err(ExploreError(format!("link.{name} = {bps}: must be from 8 kbit/s to 100 Gbit/s")));
+                return Err(ExploreError(format!("{name} = {bps}: must be from 8 kbit/s to 100 Gbit/s")));
             }
         }
         for (name, limit) in [("buffer", Some(link.buffer)), ("reverse_buffer", link.reverse_buffer)] {

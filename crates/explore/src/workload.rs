@@ -1,7 +1,7 @@
 //! Workloads: a preset, whose flows are drawn, or a capture, whose flows follow from what the link is.
 
 use metrics::{Facts, Offering, Unknown};
-use netsim::{FlowSpec, Run};
+use netsim::{FlowSpec, Run, Shaper, ShaperPlace};
 use settings::Settings;
 use units::{BitRate, Time};
 
@@ -9,7 +9,7 @@ use crate::attack::{self, Offered};
 use crate::document::Document;
 use crate::drawn::Drawn;
 use crate::error::ExploreError;
-use crate::request::{LinkRequest, Request};
+use crate::request::{AsLoaded, LinkRequest, Request};
 
 /// A run that is ready.
 pub struct Prepared {
@@ -134,6 +134,9 @@ pub(crate) fn prepared(
     of: Of,
 ) -> Result<Prepared, ExploreError> {
     set_link(&mut run, &request.link)?;
+    if let Some(loaded) = &request.as_loaded {
+        set_shapers(&mut run, loaded)?;
+    }
     run.network.discipline = request.discipline.native()?;
     if reverse_same {
         run.network.reverse_discipline = run.network.discipline.clone();
@@ -160,8 +163,20 @@ pub(crate) fn prepared(
     Ok(Prepared { run, flows, facts, attackers, alone, of })
 }
 
+fn rate(bps: u64) -> Result<BitRate, ExploreError> {
+    BitRate::from_bps(bps).ok_or_else(|| ExploreError("a rate of 0: must be above 0".into()))
+}
+
+/// Puts the discipline behind the link for what arrives, and before it for what is sent. The link keeps its buffers.
+fn set_shapers(run: &mut Run, loaded: &AsLoaded) -> Result<(), ExploreError> {
+    let network = &mut run.network;
+    let shaper = |bps, modem, place| rate(bps).map(|rate| Shaper { rate, modem, place });
+    network.shaping.forward = Some(shaper(loaded.down_bps, network.limit, ShaperPlace::Behind)?);
+    network.shaping.reverse = Some(shaper(loaded.up_bps, network.reverse_limit, ShaperPlace::Before)?);
+    Ok(())
+}
+
 fn set_link(run: &mut Run, link: &LinkRequest) -> Result<(), ExploreError> {
-    let rate = |bps| BitRate::from_bps(bps).ok_or_else(|| ExploreError("link.rate_bps = 0: must be above 0".into()));
     run.network.rate = rate(link.rate_bps)?;
     run.network.reverse_rate = link.reverse_rate_bps.map(rate).transpose()?;
     run.network.limit = link.buffer;

@@ -61,13 +61,13 @@ pub struct Rule {
     pub while_busy: Option<bool>,
 }
 
-/// What users feel in `ran`; `idle` is the round-trip time of a ping on the idle link ([`crate::idle_rtt`]).
+/// What users feel in `ran`, by `rule`; `idle` is the round-trip time of a ping on the idle link ([`crate::idle_rtt`]).
 ///
 /// # Errors
 /// Facts that do not fit the flows.
-pub fn figures(ran: &Ran<'_>, idle: Option<Time>) -> Result<Figures, FactsError> {
+pub fn figures(ran: &Ran<'_>, idle: Option<Time>, rule: Rule) -> Result<Figures, FactsError> {
     let observed = Observed::of(ran)?;
-    Ok(pooled(&[&observed], idle.map(Time::as_secs_f64), ran.span_s(), Rule::default()))
+    Ok(pooled(&[&observed], idle.map(Time::as_secs_f64), ran.span_s(), rule))
 }
 
 /// What users feel in several runs together. `idle_s` is the round-trip time of a ping on the idle link, and `span` the

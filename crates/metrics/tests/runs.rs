@@ -5,8 +5,8 @@ mod dumbbell;
 
 use dumbbell::{datagrams, go, ms, transfer, wired};
 use metrics::{
-    CaptureFacts, Delayed, Facts, Figures, Kind, Mechanism, Observed, ProbeName, Ran, figures, heard, idle_rtt, kinds,
-    mechanisms, waits, worst,
+    CaptureFacts, Delayed, Facts, Figures, Kind, Mechanism, Observed, ProbeName, Ran, Rule, figures, heard, idle_rtt,
+    kinds, mechanisms, waits, worst,
 };
 use netsim::{Control, FlowSpec, Output, Probe, Run, Train};
 use qdisc::Limit;
@@ -147,7 +147,7 @@ fn figures_have_the_probes_at_the_head_of_the_list() {
     // 64 bytes over 10 Mb/s and two links of 100 Mb/s, and three links of 1 ms, there and back.
     let expected = 2 * (3_000_000 + 51_200 + 2 * 5_120);
     assert_eq!(idle, Some(Time(expected)));
-    let found = figures(&ran, idle).expect("facts that fit");
+    let found = figures(&ran, idle, Rule::default()).expect("facts that fit");
     let measured = found.ping.expect("pings");
     assert_eq!((measured.probes, measured.loss, measured.grade), (90, 0.0, None));
     // A link that is never busy: the figures are of all of the time, and have no grade.
@@ -185,7 +185,8 @@ fn streaming(discipline: &str, mbps: u64, more: &[FlowSpec]) -> Figures {
     run.heard = heard(&run, &flows, &facts);
     assert_eq!(run.heard, [0, 1, 2]);
     let output = go(&run, &flows);
-    figures(&Ran { run: &run, flows: &flows, output: &output, facts: &facts }, None).expect("facts that fit")
+    figures(&Ran { run: &run, flows: &flows, output: &output, facts: &facts }, None, Rule::default())
+        .expect("facts that fit")
 }
 
 #[test]
@@ -226,7 +227,7 @@ fn facts_that_do_not_fit_are_refused_in_one_line() {
     let output = go(&run, &flows);
     let refused = |facts: &Facts| {
         let ran = Ran { run: &run, flows: &flows, output: &output, facts };
-        figures(&ran, None).expect_err("a fact that does not fit").to_string()
+        figures(&ran, None, Rule::default()).expect_err("a fact that does not fit").to_string()
     };
     let capture = |calls: Vec<u32>| CaptureFacts { clients: vec![0, 0], connections: vec![0, 1], calls };
     let with = |calls| Facts { capture: Some(capture(calls)), ..Facts::default() };

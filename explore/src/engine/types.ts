@@ -53,6 +53,16 @@ export interface Request {
   seed: number;
   attack: Attack | null;
   inside: Span | null;
+  /** The discipline is where the command puts it; at the link itself without. */
+  as_loaded?: AsLoaded;
+}
+
+/** A router behind the link, which shapes both directions. */
+export interface AsLoaded {
+  down_bps: number;
+  up_bps: number;
+  /** Whether ping and call are of the busy seconds, as in the runs at the link. */
+  while_busy: boolean;
 }
 
 export interface CatalogueOption {

@@ -16,7 +16,7 @@ function upperFirst(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The page runs a discipline at the link; the command puts it at a router, where a burst has waited at the provider first. */
+/** Of a preset the page runs a discipline at the link; the command puts it at a router, where a burst has waited at the provider first. */
 const AT_THE_LINK = "Figures are of the discipline at the link itself. In a router behind a modem the command gives less: mayfly whatif says how much.";
 
 /** `told` is what the rule says of these columns; undefined until the engine has answered. One column is its figures. */
@@ -32,5 +32,6 @@ export function answer(columns: Column[], told: Recommendation | null | undefine
   }
   if (told === undefined) return "";
   if (told === null) return "Nothing is recommended: that takes two disciplines that can be switched on, and transfers, pings, pages or calls.";
-  return [told.sentence, told.load === null ? "" : AT_THE_LINK, told.doubt].filter((part) => part !== "").join(" ");
+  const atTheLink = told.at_the_link !== "" || told.load === null ? told.at_the_link : AT_THE_LINK;
+  return [told.sentence, atTheLink, told.doubt].filter((part) => part !== "").join(" ");
 }

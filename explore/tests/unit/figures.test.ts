@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../src/engine/engine";
-import type { Outcome, Recommendation } from "../../src/engine/types";
+import type { AsLoaded, Outcome, Recommendation, Request } from "../../src/engine/types";
 import { answer } from "../../src/figures/answer";
 import { ATTACK_METRIC, both, change, metricsOf, shown, type Metric } from "../../src/figures/metrics";
 import { Advice } from "../../src/run/advice";
+import { initialState, requestOf } from "../../src/state/state";
 import { figuresCsv } from "../../src/take/csv";
 import { figuresSvg } from "../../src/take/svg";
-import { catalogue, outcome } from "./made";
+import { catalogue, info, outcome } from "./made";
 
 const METRICS = metricsOf(catalogue);
 const metric = (id: string): Metric => METRICS.find((entry) => entry.id === id) as Metric;
@@ -132,13 +133,36 @@ describe("the answer", () => {
     } as unknown as Engine;
     let changes = 0;
     const advice = new Advice(engine, () => (changes += 1));
-    expect(advice.of([fifo.outcome])).toBeUndefined();
-    expect(advice.of([fifo.outcome, lfq.outcome])).toBeUndefined();
+    expect(advice.of([fifo.outcome], null)).toBeUndefined();
+    expect(advice.of([fifo.outcome, lfq.outcome], null)).toBeUndefined();
     await Promise.resolve();
     await Promise.resolve();
-    expect([advice.of([fifo.outcome, lfq.outcome]), changes]).toEqual([told, 1]);
-    advice.of([lfq.outcome, fifo.outcome]);
+    expect([advice.of([fifo.outcome, lfq.outcome], null), changes]).toEqual([told, 1]);
+    advice.of([lfq.outcome, fifo.outcome], null);
     expect(asked).toEqual([["fifo", "lfq"], ["lfq", "fifo"]]);
+  });
+
+  it("is of what the command gives where the engine names what to load", async () => {
+    const shapes = { down: { rate_bps: 9.5e6, buffer: [300, "packets"] }, up: { rate_bps: 1.9e6, buffer: [50, "packets"] } };
+    const first = { ...told, to_load: ["lfq", "gone"], shapes } as unknown as Recommendation;
+    const second = { ...first, sentence: "Use lfq. With this command: less.", at_the_link: "There more." };
+    const ran: Request[] = [];
+    const engine = {
+      advise: (outcomes: readonly Outcome[]) => Promise.resolve(outcomes.length > 2 ? second : first),
+      run: (request: Request) => {
+        ran.push(request);
+        return Promise.resolve(lfq.outcome);
+      },
+    } as unknown as Engine;
+    const state = initialState();
+    const advice = new Advice(engine, () => undefined);
+    const loading = (label: string, where: AsLoaded): Request | null => (label === "lfq" ? { ...requestOf(state, info(), 0, null), as_loaded: where } : null);
+    advice.of([fifo.outcome, lfq.outcome], loading);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    const found = advice.of([fifo.outcome, lfq.outcome], loading);
+    expect([found, advice.busy, ran.length]).toEqual([second, false, 1]);
+    expect(ran[0]?.as_loaded).toMatchObject({ down_bps: 9.5e6, up_bps: 1.9e6 });
+    expect(answer([fifo, lfq], found, METRICS)).toBe("Use lfq. With this command: less. There more. One run.");
   });
 });
 
