@@ -203,6 +203,7 @@ def tables(draw):
 @given(tables(), st.integers(10, 120))
 @example(overview_table({"disciplines": ROWS}), 100)
 @example(overview_table({"disciplines": many()}), 140)
+@example(Table("", ("link use", "link use", "p95", "link use"), (("=", "=", "333 ", ""),), names=2), 30)
 def test_a_table_drawn_without_the_library_is_the_same(table, width):
     found = plain.drawn(table, width)
     assert found is None or found == text_of(table, width)
