@@ -1181,6 +1181,10 @@ class AsLoaded(TypedDict):
     """Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what
     never ends.
     """
+    hours: int
+    """Resampled hours that ran so; 0 of those that are not recommended."""
+    ci95: dict[str, list[float]]
+    """95 % intervals of `figures` from these hours, by id; without those that have none."""
     packets_per_s: dict[str, float]
     """Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload
     has.

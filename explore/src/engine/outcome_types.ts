@@ -402,8 +402,10 @@ export interface Recommendation {
   discipline: string | null;
   /** Labels of those that do as well. */
   equal: string[];
-  /** Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest of those that do as well. Empty where there is no command that shapes. */
+  /** Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest of those that do as well. Empty where there is no command that shapes, and where it was asked with such runs. */
   to_load: string[];
+  /** Of what hours are to be run where the command puts it, before it is asked again; null where there are no hours at the link, and where it was asked with them. */
+  to_resample: ToResample | null;
   /** Where it runs, by the registry. */
   runs_on: string[];
   /** What gets better, a clause each. */
@@ -424,6 +426,14 @@ export interface Recommendation {
 
 /** Kind of a recommendation. */
 export type RecommendationKind = "use" | "fastest" | "no_difference" | "never_full" | "overloaded" | "unanswered";
+
+/** A discipline of which the rule takes hours as loaded, the ones that ran at the link. */
+export interface ToResample {
+  /** Label of the discipline. */
+  discipline: string;
+  /** Label of what is there, whose hours at the link each of its hours is compared with. */
+  reference: string;
+}
 
 /** To what both directions are shaped. */
 export interface Shapes {

@@ -156,6 +156,8 @@ def legend(summary: Summary, means: bool = True) -> list[str]:
                 f"Intervals: 95 %, from {resampling['hours']} hours like this one, drawn from its "
                 f"{resampling['sessions']:,} sessions of {resampling['hosts']:,} hosts." + _settled(resampling)
             )
+            if advice and any(one["hours"] for one in advice["as_loaded"]):
+                said.append("Those of the first sentence are from the same hours, run with the command.")
         else:
             said.append(
                 "Intervals are of the flows of this run, too narrow for another hour like it; none was drawn: "
