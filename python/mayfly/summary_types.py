@@ -571,6 +571,10 @@ class Pages(TypedDict):
     """How many."""
     unfinished: int
     """Of these, those of which a flow did not finish."""
+    series: int
+    """Groups of connections of a capture that are none, as their client opened one after the other, or over more
+    than 30 s.
+    """
     p50_s: float | None
     """Median, seconds."""
     p95_s: float | None

@@ -122,6 +122,8 @@ impl Captured {
             clients: list.origins.iter().map(|origin| origin.client).collect(),
             connections: list.origins.iter().map(|origin| origin.connection as u32).collect(),
             calls: list.calls.iter().map(|call| call.row).collect(),
+            begun_s: list.origins.iter().map(|origin| origin.begun_s).collect(),
+            lasted_s: list.origins.iter().map(|origin| origin.lasted_s).collect(),
         };
         run.trace_limit += list.call_trace_limit();
         let flows = FlowList {

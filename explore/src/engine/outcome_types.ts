@@ -180,6 +180,8 @@ export interface Pages {
   pages: number;
   /** Of these, those of which a flow did not finish. */
   unfinished: number;
+  /** Groups of connections of a capture that are none, as their client opened one after the other, or over more than 30 s. */
+  series: number;
   /** Median, seconds. */
   p50_s: number | null;
   /** 95 of 100 take at most this, seconds. */

@@ -17,6 +17,7 @@ from mayfly.comparison.user_metrics import (
     load_sentence,
     measured,
     none_sentence,
+    series_sentence,
     streams_sentence,
     think_times,
 )
@@ -148,7 +149,7 @@ def legend(summary: Summary, means: bool = True) -> list[str]:
     if (advice := summary.get("recommendation")) and advice["at_the_link"]:
         said.append("The tables have each discipline at the link itself; the first sentence is of the command.")
     rows = summary["disciplines"]
-    of_rows = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
+    of_rows = (streams_sentence(rows), series_sentence(rows), none_sentence(rows), load_sentence(rows))
     said += [sentence for sentence in (*of_rows, links_sentence(summary)) if sentence]
     if resampling := summary.get("resampling"):
         if resampling["hours"]:

@@ -14,6 +14,7 @@ from mayfly.comparison.user_metrics import (
     load_sentence,
     measured,
     none_sentence,
+    series_sentence,
     streams_sentence,
 )
 from mayfly.show.palette import Style
@@ -100,7 +101,7 @@ def disciplines_table(
     if not felt and any(marks(rows).values()):
         caption += _MARKED
     if felt:
-        sentences = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
+        sentences = (streams_sentence(rows), series_sentence(rows), none_sentence(rows), load_sentence(rows))
         caption += "".join(f"{escape(said)} " for said in sentences if said)
     if felt and any(row.get("runs_on") for row in rows):
         caption += _PLACES

@@ -241,6 +241,33 @@ def streams_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     return f"UDP streams of 10 s or more, by direction: {said}."
 
 
+def series_sentence(rows: Sequence[DisciplineRow]) -> str | None:
+    """What of a capture looks like pages and is none, in words; None where there is nothing.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary. It depends on the capture alone, so the first row says it.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> series_sentence([{"users": {"pages": {"pages": 70, "series": 2}}}])
+    '2 series of connections, one after the other or over more than 30 s, are no pages.'
+    >>> series_sentence([{"users": {"pages": None}}])
+    """
+    found = next((users["pages"] for row in rows if (users := row.get("users")) and users.get("pages")), None)
+    if not found or not (count := found["series"]):
+        return None
+    return (
+        f"{count:,} series of connections, one after the other or over more than 30 s, "
+        f"{'is no page' if count == 1 else 'are no pages'}."
+    )
+
+
 def load_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     """Over which time ping and call were taken.
 
