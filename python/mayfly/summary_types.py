@@ -1371,6 +1371,8 @@ class Capture(TypedDict):
     """UDP of port 443 that does not begin as QUIC, as a share of the bytes."""
     calls_share: float
     """Calls, as a share of the bytes."""
+    media_share: float
+    """Video calls and games of UDP, as a share of the bytes (docs/users.md)."""
     left_out_share: float
     """Packets in no connection: their share of the packets or of the bytes, whichever is more."""
     overhead_bytes: int

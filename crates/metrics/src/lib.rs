@@ -77,6 +77,7 @@ pub use recommendation::{
 pub use resampling::{Varies, hour_ci95, range_factor};
 pub use run_view::Ran;
 pub use stream::{Video, played};
+pub use stream_class::is_video_call_or_game;
 pub use streamed::{BinFigures, ClassFigures, MOST_SIZES, Quantiles, SIZE_STEP, SKETCH_BOUND, StreamFigures, Streamed};
 pub use streams::{Streams, heard};
 pub use student::{student_ci95, student_t};

@@ -185,6 +185,7 @@ def whatif(
         "other_udp_share": found.udp.other,
         "udp_443_share": found.udp.at_443,
         "calls_share": found.udp.calls,
+        "media_share": found.udp.media,
         "left_out_share": found.left_out,
         "overhead_bytes": found.framing[0],
         "translated": found.framing[1],
