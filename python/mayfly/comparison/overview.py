@@ -13,6 +13,7 @@ from mayfly.comparison.ordering import grouped, marks
 from mayfly.comparison.user_metrics import (
     MEASURES,
     Measure,
+    ends_text,
     is_none,
     load_sentence,
     measured,
@@ -93,27 +94,10 @@ def _figure_cell(row: DisciplineRow, column: Measure, intervals: bool) -> Cell:
     found = measured(row, column)
     if found is None:
         return Cell(time_text(None))
-    value, ends = found.value, found.ci95
-    if value is None:
+    if (value := found.value) is None:
         return Cell("never")
-    if column.unit == "mos":
-        text, lines = f"{value:.1f}", "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
-    elif column.unit == "share":
-        text, lines = f"{100 * value:.1f} %", ""
-    else:
-        text, lines = time_text(value), interval_text(value, ends, _end)
-    return Cell(text, below=lines if intervals else "")
-
-
-def _end(value: float) -> str:
-    """An end of an interval, two digits: it is not known better, and the table fits 80 columns.
-
-    Examples
-    --------
-    >>> _end(0.5963), _end(12.74), _end(1647.0)
-    ('0.6', '13', '1,600')
-    """
-    return f"{float(f'{value:.2g}'):,g}"
+    text = {"mos": f"{value:.1f}", "share": f"{100 * value:.1f} %"}.get(column.unit) or time_text(value)
+    return Cell(text, below=ends_text(found, column) if intervals else "")
 
 
 def legend(summary: Summary, means: bool = True) -> list[str]:

@@ -10,6 +10,7 @@ from mayfly.comparison.ordering import grouped, marks
 from mayfly.comparison.user_metrics import (
     MEASURES,
     Measure,
+    ends_text,
     is_none,
     load_sentence,
     measured,
@@ -186,7 +187,9 @@ def _felt_cell(row: DisciplineRow, measure: Measure) -> Cell:
     if found.value is None:
         return "<b>never ends</b>", float("inf"), ""
     if not measure.is_time:
-        return _share(found.value) if measure.unit == "share" else _number(found.value, measure.unit)
+        shown, value, good = _share(found.value) if measure.unit == "share" else _number(found.value, measure.unit)
+        ends = ends_text(found, measure)
+        return f"{shown}<small>{ends}</small>" if ends else shown, value, good
     own = _users(row, measure.part)
     notes = [interval_text(found.value, found.ci95)]
     if own.get("grade"):

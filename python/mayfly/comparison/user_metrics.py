@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly import _native
 from mayfly.comparison.ordering import baseline
-from mayfly.text.readable import share_text
+from mayfly.text.readable import interval_text, share_text
 
 if TYPE_CHECKING:
     from mayfly.summary_types import DisciplineRow, Summary
@@ -153,6 +153,62 @@ def measured(row: DisciplineRow, measure: Measure) -> Felt | None:
     scale = _SECONDS.get(measure.unit, 1.0)
     ends = block.get(measure.interval)
     return Felt(value * scale, None if ends is None or None in ends else [end * scale for end in ends])
+
+
+def ends_text(felt: Felt, measure: Measure) -> str:
+    """The interval of a figure in the unit in which the figure is shown, in brackets.
+
+    Parameters
+    ----------
+    felt : Felt
+    measure : Measure
+        Of which it is.
+
+    Returns
+    -------
+    str
+        Two digits of each end, as it is not known better, and whole per cent of shares from 1 % on, without a blank:
+        the table fits 80 columns. Empty without an interval.
+
+    Examples
+    --------
+    >>> ends_text(Felt(0.147, [0.0312, 0.2]), BY_ID["stream_missing"]), ends_text(Felt(4.2, None), BY_ID["call_mos"])
+    ('[3,20]', '')
+    >>> ends_text(Felt(3.57, [2.62, 6.04]), BY_ID["long_p50"]), ends_text(Felt(3.7, [3.3, 4.28]), BY_ID["call_mos"])
+    ('[2.6, 6]', '[3.3, 4.3]')
+    """
+    if felt.ci95 is None or felt.value is None:
+        return ""
+    if measure.is_time:
+        return interval_text(felt.value, felt.ci95, _end)
+    if measure.unit == "mos":
+        return f"[{felt.ci95[0]:.1f}, {felt.ci95[1]:.1f}]"
+    if measure.unit == "share":
+        return f"[{','.join(_percent(end) for end in felt.ci95)}]"
+    return f"[{', '.join(_end(end) for end in felt.ci95)}]"
+
+
+def _percent(share: float) -> str:
+    """An end of an interval of a share, in per cent.
+
+    Examples
+    --------
+    >>> _percent(0.0), _percent(0.0061), _percent(0.0312), _percent(0.447)
+    ('0', '0.6', '3', '45')
+    """
+    percent = round(100.0 * share, 1)
+    return f"{percent:.1f}" if 0.0 < percent < 1.0 else f"{percent:.0f}"
+
+
+def _end(value: float) -> str:
+    """An end of an interval, two digits.
+
+    Examples
+    --------
+    >>> _end(0.5963), _end(12.74), _end(1647.0)
+    ('0.6', '13', '1,600')
+    """
+    return f"{float(f'{value:.2g}'):,g}"
 
 
 def think_times(summary: Summary) -> bool:
