@@ -130,6 +130,8 @@ class LinkDirection(TypedDict):
     """The same as a share of the rate."""
     trace: NotRequired[LinkTrace]
     """How the rate varies; absent where it is constant."""
+    shaper: NotRequired[LinkShaper]
+    """The shaper of the scenario in this direction; absent without one."""
 
 
 class LinkTrace(TypedDict):
@@ -159,6 +161,15 @@ class LinkTrace(TypedDict):
     """The longest, seconds."""
     added_delay_max_s: float
     """Most delay that the trace adds, seconds."""
+
+
+class LinkShaper(TypedDict):
+    """What paces packets before a link or behind it, with the discipline and the buffer of the run."""
+
+    rate_bps: int | None
+    """Rate, bit/s; null where a controller moves it."""
+    behind: bool
+    """Whether it is behind the link, as for what arrives at a router."""
 
 
 class Transport(TypedDict):

@@ -121,6 +121,54 @@ def test_hours_with_the_command_are_those_at_the_link():
     assert stopped.resampled(one, "fifo", rates) is None and stopped.run(["fq_codel"], rates) == []
 
 
+@pytest.mark.parametrize(
+    ("shaper", "rates", "where"),
+    [
+        ({"share": 0.8}, "--down 8mbit --up 8mbit", "before the link down and before the link up"),
+        (
+            {"rate": "7mbit", "reverse_rate": "2mbit", "place": "behind", "reverse_place": "before"},
+            "--down 7mbit --up 2mbit",
+            "behind the link down and before the link up",
+        ),
+        ({"rate": "6mbit", "ways": "down"}, "--down 6mbit --up 9500kbit", "there, before the link down."),
+    ],
+    ids=["share", "rates", "one way"],
+)
+def test_the_command_shapes_to_what_the_scenario_shapes_to(shaper, rates, where):
+    """Before: 95 % of the link's rates, whatever `network.shaper` had in the runs."""
+    found = mayfly.whatif(
+        OFFICE,
+        "10mbit",
+        300,
+        internal=["10.10.0.0/24"],
+        disciplines=["fifo", "fq_codel"],
+        overrides={"network.shaper": shaper, "replications": 1},
+    ).summary
+    advice = found["recommendation"]
+    assert f"--both-ways {rates} --discipline fq_codel" in advice["command"]
+    assert (advice["commands"]["down_bps"], found["links"]["down"]["rate_bps"]) == (
+        found["links"]["down"]["shaper"]["rate_bps"],
+        10**7,
+    )
+    said = " ".join(answer_lines(found))
+    assert "It shapes to the rates of [network.shaper]" in said and where in said
+    assert "95 % of the link" not in said and "was not simulated" not in said
+
+
+def test_no_fixed_rate_is_advised_where_a_controller_moves_it():
+    found = mayfly.whatif(
+        OFFICE,
+        "10mbit",
+        300,
+        internal=["10.10.0.0/24"],
+        disciplines=["fifo", "fq_codel"],
+        overrides={"network.shaper": {"controller": "autorate"}, "replications": 1},
+    ).summary
+    advice = found["recommendation"]
+    assert found["links"]["down"]["shaper"]["rate_bps"] is None
+    assert advice["kind"] != "use" or "--down" not in advice["command"]
+
+
 def test_no_command_no_run_of_it(office):
     never = mayfly.whatif(OFFICE, "1gbit", 300, internal=["10.10.0.0/24"], disciplines=FEW)
     assert never.summary["recommendation"]["kind"] == "never_full"

@@ -23,6 +23,7 @@ pub(crate) fn question(
         buffer: buffer(limit),
         load: (span_s > 0.0).then(|| bytes as f64 * 8.0 / span_s / rate_bps as f64),
         varies: false,
+        shaped_bps: None,
     };
     let rate = network.rate.bps();
     let reverse_rate = network.reverse_rate.map_or(rate, |rate| rate.bps());

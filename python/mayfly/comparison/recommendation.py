@@ -283,7 +283,10 @@ def _asked(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _link(link: LinkDirection) -> dict[str, Any]:
     known = {key: link.get(key) for key in ("rate_bps", "buffer", "load")}
-    return known | {"varies": link.get("trace") is not None}
+    shaper = link.get("shaper")
+    shaped_bps = shaper["rate_bps"] if shaper else None
+    varies = link.get("trace") is not None or (shaper is not None and shaped_bps is None)
+    return known | {"varies": varies, "shaped_bps": shaped_bps}
 
 
 def _discipline(row: DisciplineRow) -> Discipline:

@@ -90,6 +90,9 @@ pub struct Way {
     /// Whether its rate varies.
     #[serde(default)]
     pub varies: bool,
+    /// To what the runs shape it, bit/s; `None` where they do not.
+    #[serde(default)]
+    pub shaped_bps: Option<f64>,
 }
 
 /// Limit of a queue, and its unit.

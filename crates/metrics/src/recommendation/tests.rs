@@ -34,7 +34,13 @@ fn with_hours(mut row: Row) -> Row {
 }
 
 fn question(command: &str, rows: &[Row]) -> Question {
-    let way = |rate_bps: f64| Way { rate_bps, buffer: (300, Unit::Packets), load: Some(0.6), varies: false };
+    let way = |rate_bps: f64| Way {
+        rate_bps,
+        buffer: (300, Unit::Packets),
+        load: Some(0.6),
+        varies: false,
+        shaped_bps: None,
+    };
     Question {
         command: command.into(),
         links: Some(Links { down: way(20e6), up: way(5e6) }),
