@@ -14,7 +14,6 @@ from mayfly.comparison.sections.section import Section
 from mayfly.link_trace.facts import trace_facts
 from mayfly.metrics.totals import directions, ways_of
 from mayfly.show.table import Table
-from mayfly.simulate.network.shaping import shaper_rates
 from mayfly.text.readable import MISSING, count_text, digits, rate_text, share_text
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any], used: LinksUse | No
         if traces[way] is not None:
             found[way]["trace"] = traces[way].document
     if (shaper := network.shaper) is not None:
+        from mayfly.simulate.network.shaping import shaper_rates
+
         places = {"down": shaper.place, "up": shaper.reverse_place or shaper.place}
         for way, rate in zip(WAYS, shaper_rates(network), strict=True):
             if rate is not None:
