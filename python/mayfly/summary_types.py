@@ -52,7 +52,9 @@ class Summary(TypedDict):
     transport: Transport
     """Hosts."""
     disciplines: list[DisciplineRow]
-    """A row for each discipline, in the order in which they were named."""
+    """A row for each discipline, in the order in which they were named, at the link itself:
+    `recommendation.as_loaded` has figures of the command.
+    """
     recommendation: Recommendation | None
     """What to use; null with fewer than two disciplines that can be switched on, for a network that is not one link,
     and without what users feel.
@@ -1456,7 +1458,10 @@ class ErrorShares(TypedDict):
 
 
 class Worst(TypedDict):
-    """The exchanges that the baseline delays most, before and after (docs/users.md)."""
+    """The exchanges that the baseline delays most, before and after (docs/users.md).
+
+    Both are of disciplines at the link itself, not of the command.
+    """
 
     before: str
     """Label of the baseline."""
@@ -1492,7 +1497,7 @@ class WorstExchange(TypedDict):
 
 
 class Course(TypedDict):
-    """The link over time under one discipline."""
+    """The link over time under one discipline, at the link itself."""
 
     label: str
     """Label of the discipline."""

@@ -16,11 +16,12 @@ import mayfly
 from mayfly import _native
 from mayfly.comparison.as_loaded import Loading
 from mayfly.comparison.notebook import shown
-from mayfly.comparison.overview import legend, users_table
+from mayfly.comparison.overview import legend, loaded_table, users_table
 from mayfly.comparison.recommendation import criteria_values
 from mayfly.comparison.replay import replay_of
 from mayfly.comparison.session_bootstrap import HoursRun, hour_row, plain
 from mayfly.comparison.text import answer_lines
+from mayfly.comparison.user_metrics import MEASURES
 from mayfly.metrics.users import Rule
 from mayfly.show.terminal import drawn
 from mayfly.simulate import probes
@@ -76,6 +77,26 @@ def test_what_the_command_gives_is_simulated_where_it_puts_the_discipline(office
     assert lines[0] == found["sentence"] and lines[2].startswith(found["at_the_link"])
     assert lines[2].endswith(f"No shaper is needed then: `{found['commands']['line']}`")
     assert any(f"forwards at most {round(down):,} down and {round(up):,} up packets/s" in line for line in lines)
+
+
+def test_tables_say_where_the_disciplines_are_and_have_the_command_next_to_them(office, tmp_path):
+    """Before: the first sentence was of the command, and the tables below it, of the link, said so in one place."""
+    (loaded, *others) = office.summary["recommendation"]["as_loaded"]
+    rows = [[cell.text for cell in row] for row in users_table(office.summary).cells()]
+    heads = [measure.id for measure in MEASURES if measure.head]
+    assert [row[0] for row in rows] == ["  fifo", "* fq_codel", "  command", "  efd"]
+    ping = rows[2][1 + heads.index("ping_p95")]
+    assert ping == f"{1e3 * loaded['figures']['ping_p95']:.1f} ms" != rows[1][1 + heads.index("ping_p95")]
+    where = "Each discipline is at the link itself here; the first sentence"
+    assert any(text.startswith(where) for text in legend(office.summary))
+    assert any(isinstance(said, str) and said.startswith(where) for said in shown(office.summary))
+    table = loaded_table(office.summary)
+    assert [row[0].text for row in table.cells()] == [loaded["discipline"], *(one["discipline"] for one in others)]
+    office.write(tmp_path)
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert report.count(where) == 2 and "What users feel with the command" in report
+    single = mayfly.compare("wired", "fifo,efd", flows=pl.DataFrame({"start_s": [0.0], "size_packets": [10]})).summary
+    assert loaded_table(single) is None and not any(text.startswith(where) for text in legend(single))
 
 
 def test_chance_of_the_command_is_that_of_its_own_hours(office):

@@ -64,6 +64,7 @@ def disciplines_table(
     first: Sequence[str],
     best: Sequence[str] = (),
     mss: int = MSS,
+    place: str = "",
 ) -> str:
     """Write the table that leads the page, with its controls, as HTML.
 
@@ -79,6 +80,8 @@ def disciplines_table(
         Labels of those that are recommended.
     mss : int
         Payload of a full packet, in bytes.
+    place : str
+        Where the disciplines are, in a sentence; empty where it need not be said.
 
     Returns
     -------
@@ -88,16 +91,16 @@ def disciplines_table(
     columns = _felt(rows) if felt else _means(rows, mss)
     lines = []
     many = len(rows) > MANY
-    place = 0
+    at = 0
     for name, members in grouped(rows) if many else [("", rows)]:
         if name:
             title = f'<th colspan="{len(columns) + 1}" scope="rowgroup">{escape(name)}</th>'
             lines.append(f'<tr class="family" data-family="{escape(name)}">{title}</tr>')
         for row in members:
-            cells = [column[place] for column in columns.values()]
+            cells = [column[at] for column in columns.values()]
             label = row["label"]
             lines.append(line(label, colours[label], cells, name, label in first, marked=label in best))
-            place += 1
+            at += 1
     caption = _FELT if felt else _MEANS
     if not felt and any(marks(rows).values()):
         caption += _MARKED
@@ -106,6 +109,8 @@ def disciplines_table(
         caption += "".join(f"{escape(said)} " for said in sentences if said)
     if felt and any(row.get("runs_on") for row in rows):
         caption += _PLACES
+    if felt and place:
+        caption += f"{place} "
     if best:
         caption += "\u2605: recommended. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out in all of them."

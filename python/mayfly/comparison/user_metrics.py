@@ -16,7 +16,7 @@ from mayfly.comparison.ordering import baseline
 from mayfly.text.readable import interval_text, share_text
 
 if TYPE_CHECKING:
-    from mayfly.summary_types import DisciplineRow, Summary
+    from mayfly.summary_types import DisciplineRow, Recommendation, Summary
 
 
 _SECONDS = {"s": 1.0, "ms": 1e-3}
@@ -153,6 +153,51 @@ def measured(row: DisciplineRow, measure: Measure) -> Felt | None:
     scale = _SECONDS.get(measure.unit, 1.0)
     ends = block.get(measure.interval)
     return Felt(value * scale, None if ends is None or None in ends else [end * scale for end in ends])
+
+
+def loaded_figures(advice: Recommendation, label: str) -> dict[str, Felt]:
+    """Figures of a discipline where the command puts it.
+
+    Parameters
+    ----------
+    advice : mapping
+        ``recommendation`` of the summary.
+    label : str
+        Of the discipline.
+
+    Returns
+    -------
+    dict of Felt
+        By id of the measure; empty where it was not run so.
+    """
+    own = next((one for one in advice.get("as_loaded") or () if one["discipline"] == label), None)
+    return {} if own is None else {id: Felt(value, own["ci95"].get(id)) for id, value in own["figures"].items()}
+
+
+def place_sentence(summary: Summary) -> str:
+    """Where the disciplines of tables and figures are, which the first sentence of the answer is not about.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    str
+        Empty where nothing was run where the command puts it.
+
+    Examples
+    --------
+    >>> place_sentence({"recommendation": None})
+    ''
+    """
+    advice = summary.get("recommendation")
+    return (
+        "Each discipline is at the link itself here; the first sentence is of the command."
+        if (advice and advice.get("at_the_link"))
+        else ""
+    )
 
 
 def ends_text(felt: Felt, measure: Measure) -> str:
@@ -316,7 +361,7 @@ def series_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     >>> series_sentence([{"users": {"pages": None}}])
     """
     found = next((users["pages"] for row in rows if (users := row.get("users")) and users.get("pages")), None)
-    if not found or not (count := found["series"]):
+    if not found or not (count := found.get("series")):
         return None
     return (
         f"{count:,} series of connections, one after the other or over more than 30 s, "
