@@ -1,11 +1,14 @@
 """Do the intervals of `mayfly whatif` cover what they say, and does its choice stand when it stops early.
 
-    python benchmarks/coverage.py [--captures 200] [--resamples 16] [--population visitors] [--seed 1]
+    python benchmarks/coverage.py [--captures 200] [--resamples 16] [--population visitors] [--seed 1] [--times 8]
 
 A population draws captures of a minute from users whose law is known. Each capture is run under the shortlist, and so
 are the hours resampled from its own sessions. The interval of each figure of users either holds the true value or does
 not: once from all hours, once from those after which `whatif` stops as its choice is settled. The true value is that of
 a typical hour: the median over the own runs of all captures. The tables go into docs/recommendation.md.
+
+With ``--times`` each capture also runs so often with its own sessions at other times: how much of the spread of its
+hours is of when users come, and not of who they are.
 """
 
 import argparse
@@ -15,20 +18,23 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.comparison.comparison import Rows, gather
 from mayfly.comparison.recommendation import criteria_values, is_settled, recommendation
 from mayfly.comparison.session_bootstrap import capture_rule, hour_row, hour_rule, values_of_hours
 from mayfly.discipline_registry import SHORTLIST
 from mayfly.metrics.resampling import hour_ci95
-from mayfly.scenario.scenario import load_scenario
+from mayfly.metrics.users import least_long_bytes
+from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.resampled import ResampledHours
-from mayfly.simulate.run import named, run_many
+from mayfly.simulate.run import named, observe_many, run_many
 from mayfly.workload.arrivals import stream
 from mayfly.workload.lists import flow_list
 from mayfly.workload.replayed import session_of
@@ -82,12 +88,38 @@ def _hour(rng: np.random.Generator, starts: list[tuple[str, float]]) -> pl.DataF
     return listed.with_row_index("connection_id")
 
 
-def judged(population: str, seed: int, capture: int, resamples: int) -> dict[str, Any]:
+def _scenario(seed: int) -> Scenario:
+    fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux-6.1", "duration": 180.0}
+    return load_scenario(
+        "whatif", fixed | {"sample_interval": 0, "probes.ping": True, "probes.until": SPAN_S, "seed": seed}
+    )
+
+
+def at_other_times(population: str, seed: int, capture: int, draws: int) -> list[list[dict[str, float]]]:
+    """Values of the criteria under the judged disciplines, of the capture's own sessions, each at a uniform time."""
+    flows = POPULATIONS[population](stream(seed, "coverage", capture))
+    rule = replace(capture_rule(flows), least_bytes=least_long_bytes(flows), while_busy=True)
+    scenario, disciplines = _scenario(seed + capture), named(",".join(JUDGED))
+    session, starts_s = np.asarray(session_of(flows)), flows["start_s"].to_numpy()
+    first_s = np.array([starts_s[session == one].min() for one in range(int(session.max()) + 1)])
+    found = []
+    for draw in range(draws):
+        shift_s = stream(seed, "times", capture, draw).uniform(0, SPAN_S, len(first_s)) - first_s
+        moved = flows.with_columns(start_s=pl.Series((starts_s + shift_s[session]) % SPAN_S)).sort("start_s")
+        rows = []
+        for run in observe_many(scenario, disciplines, moved):
+            decided = (rule.above, rule.least_bytes, rule.while_busy)
+            users = json.loads(_native.users_of_runs([run.observed], run.idle_rtt_s, run.span_s, *decided))
+            one = run.discipline
+            rows.append({"id": one.id, "label": one.label, "options": {}, "users": users, **run.counts})
+        found.append(criteria_values(rows))
+    return found
+
+
+def judged(population: str, seed: int, capture: int, resamples: int, draws: int = 0) -> dict[str, Any]:
     """A capture: its own rows, the values of its hours by discipline, after how many hours it stops, both answers."""
     flows = POPULATIONS[population](stream(seed, "coverage", capture))
-    fixed = {"network.rate": RATE_BPS, "network.buffer": 100, "tcp.preset": "linux-6.1", "duration": 180.0}
-    fixed |= {"sample_interval": 0, "probes.ping": True, "probes.until": SPAN_S, "seed": seed + capture}
-    scenario, disciplines = load_scenario("whatif", fixed), named(",".join(SHORTLIST))
+    scenario, disciplines = _scenario(seed + capture), named(",".join(SHORTLIST))
     rows = Rows(scenario, rule=capture_rule(flows))
     runs = run_many(scenario, disciplines, flows, ended=rows.add)
     summary = gather(scenario, runs, "whatif", span_s=SPAN_S, rows=rows).summary
@@ -108,6 +140,7 @@ def judged(population: str, seed: int, capture: int, resamples: int) -> dict[str
         "hours": found,
         "stopped": stopped,
         "answers": [_answer(summary, found, count) for count in (stopped, resamples)],
+        "times": at_other_times(population, seed, capture, draws),
     }
 
 
@@ -127,6 +160,7 @@ def main() -> None:
     parser.add_argument("--resamples", type=int, default=16)
     parser.add_argument("--population", choices=list(POPULATIONS), default="visitors")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--times", type=int, default=0, help="runs of each capture with its sessions at other times")
     parser.add_argument("--save", help="store what was found as JSON")
     parser.add_argument("--saved", help="judge what was stored before; nothing runs")
     given = parser.parse_args()
@@ -138,6 +172,33 @@ def main() -> None:
     _print_choice(found, given.resamples)
     print("| figure | discipline | typical hour | covered, all hours | covered, stopped | interval over it, stopped |")
     print("|---|---|---:|---:|---:|---|")
+    _print_rows(found)
+    if given.times:
+        print("\n| figure | discipline | captures | hours | same sessions, other times | of times |")
+        print("|---|---|---:|---:|---:|---:|")
+        for figure in FIGURES:
+            for at, name in enumerate(JUDGED):
+                _print_spread(figure, name, found, [at])
+            _print_spread(figure, f"{JUDGED[1]} / {JUDGED[0]}", found, [1, 0])
+
+
+def _print_spread(figure: str, name: str, found: list[dict[str, Any]], rows: list[int]) -> None:
+    """Deviations of the logarithm: of the captures' own runs, of their hours, of their sessions at other times."""
+
+    def logs(runs: list[list[dict[str, float]]]) -> Any:
+        values = [np.log([run[row].get(figure, np.nan) for run in runs]) for row in rows]
+        return values[0] - values[1] if len(values) > 1 else values[0]
+
+    each = [(logs([one["own"]]), logs(list(zip(*one["hours"], strict=True))), logs(one["times"])) for one in found]
+    known = [one for one in each if all(np.isfinite(values).all() for values in one)]
+    if 2 * len(known) < len(found):
+        return
+    own = float(np.std([values[0] for values, *_ in known], ddof=1))
+    hours, times = (float(np.mean([np.var(one[at], ddof=1) for one in known])) for at in (1, 2))
+    print(f"| {figure} | {name} | {own:.2f} | {hours**0.5:.2f} | {times**0.5:.2f} | {100 * times / hours:.0f} % |")
+
+
+def _print_rows(found: list[dict[str, Any]]) -> None:
     for figure in FIGURES:
         for at, name in enumerate(JUDGED):
             _print(figure, name, [(*_of(one, figure, at), one["stopped"]) for one in found])
@@ -159,7 +220,7 @@ def _print_choice(found: list[dict[str, Any]], most: int) -> None:
 def _drawn(given: argparse.Namespace) -> list[dict[str, Any]]:
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         jobs = [
-            pool.submit(judged, given.population, given.seed, capture, given.resamples)
+            pool.submit(judged, given.population, given.seed, capture, given.resamples, given.times)
             for capture in range(given.captures)
         ]
         found = []

@@ -1,5 +1,6 @@
 """Packages that are called by their own name: ``mayfly.profile(...)`` next to ``mayfly.profile.answer``."""
 
+import inspect
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -11,8 +12,16 @@ class CallablePackage(ModuleType):
 
     _function: tuple[str, str]
 
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """What ``help`` shows: how the function is called, its own documentation, and that of the package."""
+        function = self.__wrapped__
+        first, _, rest = inspect.cleandoc(function.__doc__ or "").partition("\n")
+        called = f"{self.__name__}{inspect.signature(function)}"
+        return "\n".join((first, "", called, rest, "", "Package", "-------", vars(self).get("__doc__") or ""))
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Call the function, which ``help(PACKAGE.__wrapped__)`` explains."""
+        """Call the function."""
         return self.__wrapped__(*arguments, **options)
 
     @property

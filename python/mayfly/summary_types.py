@@ -52,7 +52,9 @@ class Summary(TypedDict):
     transport: Transport
     """Hosts."""
     disciplines: list[DisciplineRow]
-    """A row for each discipline, in the order in which they were named."""
+    """A row for each discipline, in the order in which they were named, at the link itself:
+    `recommendation.as_loaded` has figures of the command.
+    """
     recommendation: Recommendation | None
     """What to use; null with fewer than two disciplines that can be switched on, for a network that is not one link,
     and without what users feel.
@@ -130,6 +132,8 @@ class LinkDirection(TypedDict):
     """The same as a share of the rate."""
     trace: NotRequired[LinkTrace]
     """How the rate varies; absent where it is constant."""
+    shaper: NotRequired[LinkShaper]
+    """The shaper of the scenario in this direction; absent without one."""
 
 
 class LinkTrace(TypedDict):
@@ -159,6 +163,15 @@ class LinkTrace(TypedDict):
     """The longest, seconds."""
     added_delay_max_s: float
     """Most delay that the trace adds, seconds."""
+
+
+class LinkShaper(TypedDict):
+    """What paces packets before a link or behind it, with the discipline and the buffer of the run."""
+
+    rate_bps: int | None
+    """Rate, bit/s; null where a controller moves it."""
+    behind: bool
+    """Whether it is behind the link, as for what arrives at a router."""
 
 
 class Transport(TypedDict):
@@ -571,6 +584,10 @@ class Pages(TypedDict):
     """How many."""
     unfinished: int
     """Of these, those of which a flow did not finish."""
+    series: int
+    """Groups of connections of a capture that are none, as their client opened one after the other, or over more
+    than 30 s.
+    """
     p50_s: float | None
     """Median, seconds."""
     p95_s: float | None
@@ -1181,6 +1198,10 @@ class AsLoaded(TypedDict):
     """Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what
     never ends.
     """
+    hours: int
+    """Resampled hours that ran so; 0 of those that are not recommended."""
+    ci95: dict[str, list[float]]
+    """95 % intervals of `figures` from these hours, by id; without those that have none."""
     packets_per_s: dict[str, float]
     """Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload
     has.
@@ -1363,6 +1384,8 @@ class Capture(TypedDict):
     """UDP of port 443 that does not begin as QUIC, as a share of the bytes."""
     calls_share: float
     """Calls, as a share of the bytes."""
+    media_share: float
+    """Video calls and games of UDP, as a share of the bytes (docs/users.md)."""
     left_out_share: float
     """Packets in no connection: their share of the packets or of the bytes, whichever is more."""
     overhead_bytes: int
@@ -1435,7 +1458,10 @@ class ErrorShares(TypedDict):
 
 
 class Worst(TypedDict):
-    """The exchanges that the baseline delays most, before and after (docs/users.md)."""
+    """The exchanges that the baseline delays most, before and after (docs/users.md).
+
+    Both are of disciplines at the link itself, not of the command.
+    """
 
     before: str
     """Label of the baseline."""
@@ -1471,7 +1497,7 @@ class WorstExchange(TypedDict):
 
 
 class Course(TypedDict):
-    """The link over time under one discipline."""
+    """The link over time under one discipline, at the link itself."""
 
     label: str
     """Label of the discipline."""

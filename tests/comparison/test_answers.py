@@ -5,6 +5,7 @@ import html
 import json
 import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -13,11 +14,19 @@ from invocation import mayfly_here
 
 import mayfly
 from mayfly import _native
+from mayfly.comparison.as_loaded import Loading
 from mayfly.comparison.notebook import shown
-from mayfly.comparison.overview import legend, users_table
+from mayfly.comparison.overview import legend, loaded_table, users_table
+from mayfly.comparison.recommendation import criteria_values
+from mayfly.comparison.replay import replay_of
+from mayfly.comparison.session_bootstrap import HoursRun, hour_row, plain
 from mayfly.comparison.text import answer_lines
+from mayfly.comparison.user_metrics import MEASURES
+from mayfly.metrics.users import Rule
 from mayfly.show.terminal import drawn
 from mayfly.simulate import probes
+from mayfly.simulate.resampled import ResampledHours
+from mayfly.simulate.run import named
 
 CAPTURES = Path(__file__).parents[2] / "captures"
 OFFICE = CAPTURES / "office.pcap.gz"
@@ -57,7 +66,7 @@ def test_what_the_command_gives_is_simulated_where_it_puts_the_discipline(office
     # The first sentence says what its command gives, a later one what the discipline gives at the link.
     share = round(100 * rows["fifo"]["ping"]["busy_share"])
     ping = f"ping under load ({share} % of the time) {1e3 * fifo:.0f} -> {1e3 * loaded['figures']['ping_p95']:.1f} ms"
-    assert f"With this command: {ping}" in found["sentence"] and ping in found["gives"]
+    assert f"With this command: {ping} [" in found["sentence"] and found["gives"][0].startswith(f"{ping} [")
     assert found["at_the_link"].startswith("Where eth0 is itself the bottleneck, fq_codel gives: ")
     assert f" {1e3 * fifo:.0f} -> {1e3 * at_the_link:.1f} ms [" in found["at_the_link"]
     assert (found["commands"]["down_bps"], found["commands"]["up_bps"]) == (9_500_000, 9_500_000)
@@ -68,6 +77,117 @@ def test_what_the_command_gives_is_simulated_where_it_puts_the_discipline(office
     assert lines[0] == found["sentence"] and lines[2].startswith(found["at_the_link"])
     assert lines[2].endswith(f"No shaper is needed then: `{found['commands']['line']}`")
     assert any(f"forwards at most {round(down):,} down and {round(up):,} up packets/s" in line for line in lines)
+
+
+def test_tables_say_where_the_disciplines_are_and_have_the_command_next_to_them(office, tmp_path):
+    """Before: the first sentence was of the command, and the tables below it, of the link, said so in one place."""
+    (loaded, *others) = office.summary["recommendation"]["as_loaded"]
+    rows = [[cell.text for cell in row] for row in users_table(office.summary).cells()]
+    heads = [measure.id for measure in MEASURES if measure.head]
+    assert [row[0] for row in rows] == ["  fifo", "* fq_codel", "  command", "  efd"]
+    ping = rows[2][1 + heads.index("ping_p95")]
+    assert ping == f"{1e3 * loaded['figures']['ping_p95']:.1f} ms" != rows[1][1 + heads.index("ping_p95")]
+    where = "Each discipline is at the link itself here; the first sentence"
+    assert any(text.startswith(where) for text in legend(office.summary))
+    assert any(isinstance(said, str) and said.startswith(where) for said in shown(office.summary))
+    table = loaded_table(office.summary)
+    assert [row[0].text for row in table.cells()] == [loaded["discipline"], *(one["discipline"] for one in others)]
+    office.write(tmp_path)
+    report = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert report.count(where) == 2 and "What users feel with the command" in report
+    single = mayfly.compare("wired", "fifo,efd", flows=pl.DataFrame({"start_s": [0.0], "size_packets": [10]})).summary
+    assert loaded_table(single) is None and not any(text.startswith(where) for text in legend(single))
+
+
+def test_chance_of_the_command_is_that_of_its_own_hours(office):
+    """Before: the hours at the link, moved, decided, and no interval was printed."""
+    found, hours = office.summary["recommendation"], office.summary["resampling"]["hours"]
+    loaded, *others = found["as_loaded"]
+    assert loaded["hours"] == hours >= 6 and all((one["hours"], one["ci95"]) == (0, {}) for one in others)
+    for id, (low, high) in loaded["ci95"].items():
+        assert low <= loaded["figures"][id] <= high
+    link = office.summary["disciplines"][1]["users"]["ping"]
+    # What waits at the provider depends on the hour; a fair queue at the link holds the ping where it is.
+    (low, high), (at_link, most) = loaded["ci95"]["ping_p95"], link["p95_ci95"]
+    assert high / low > 1.5 > 1.2 > most / at_link
+    assert "Those of the first sentence are from the same hours, run with the command." in legend(office.summary)
+    single = mayfly.whatif(
+        OFFICE, "10mbit", 300, internal=["10.10.0.0/24"], disciplines=FEW, overrides={"replications": 1}
+    )
+    assert not any(one["hours"] for one in single.summary["recommendation"]["as_loaded"])
+    assert not any("first sentence are from the same" in text for text in legend(single.summary))
+
+
+def test_hours_with_the_command_are_those_at_the_link():
+    """The same draws: a shaper that is wide and empty changes nothing but where the discipline is."""
+    internal = ["10.10.0.0/24"]
+    prepared = replay_of(OFFICE, "10mbit", 300, internal=internal, overrides={"replications": 2})
+    chosen = named(["fifo", "fq_codel"])
+    at_link = ResampledHours(plain(prepared.scenario), chosen, prepared.flows)
+    rule = Rule(above=True)
+    rows = {number: [hour_row(run, rule) for run in at_link.run(number)] for number in (2, 5)}
+    criteria = {one.label: criteria_values([rows[number][at] for number in (2, 5)]) for at, one in enumerate(chosen)}
+    loading = Loading(
+        prepared.scenario, prepared.flows, prepared.flows, chosen, rule, HoursRun(True, [2, 5], criteria), None, None
+    )
+    rates = {"down": 10**9, "up": 10**9}
+    (one,) = loading.run(["fq_codel"], rates)
+    whole = loading.resampled(one, "fifo", rates)
+    assert whole.hours == 2 and whole.there["short_p95"] == [values["short_p95"] for values in criteria["fifo"]]
+    # A shaper that never holds anything leaves the FIFO of the link in both directions.
+    assert whole.row["resampled"]["short_p95"] == pytest.approx(whole.there["short_p95"], rel=1e-3)
+    assert len(set(whole.there["short_p95"])) == 2 and whole.row["resampled"].keys() == whole.there.keys()
+    assert loading.resampled(one, "fifo", rates) == whole
+    stopped = replace(loading, stop=lambda: True)
+    assert stopped.resampled(one, "fifo", rates) is None and stopped.run(["fq_codel"], rates) == []
+
+
+@pytest.mark.parametrize(
+    ("shaper", "rates", "where"),
+    [
+        ({"share": 0.8}, "--down 8mbit --up 8mbit", "before the link down and before the link up"),
+        (
+            {"rate": "7mbit", "reverse_rate": "2mbit", "place": "behind", "reverse_place": "before"},
+            "--down 7mbit --up 2mbit",
+            "behind the link down and before the link up",
+        ),
+        ({"rate": "6mbit", "ways": "down"}, "--down 6mbit --up 9500kbit", "there, before the link down."),
+    ],
+    ids=["share", "rates", "one way"],
+)
+def test_the_command_shapes_to_what_the_scenario_shapes_to(shaper, rates, where):
+    """Before: 95 % of the link's rates, whatever `network.shaper` had in the runs."""
+    found = mayfly.whatif(
+        OFFICE,
+        "10mbit",
+        300,
+        internal=["10.10.0.0/24"],
+        disciplines=["fifo", "fq_codel"],
+        overrides={"network.shaper": shaper, "replications": 1},
+    ).summary
+    advice = found["recommendation"]
+    assert f"--both-ways {rates} --discipline fq_codel" in advice["command"]
+    assert (advice["commands"]["down_bps"], found["links"]["down"]["rate_bps"]) == (
+        found["links"]["down"]["shaper"]["rate_bps"],
+        10**7,
+    )
+    said = " ".join(answer_lines(found))
+    assert "It shapes to the rates of [network.shaper]" in said and where in said
+    assert "95 % of the link" not in said and "was not simulated" not in said
+
+
+def test_no_fixed_rate_is_advised_where_a_controller_moves_it():
+    found = mayfly.whatif(
+        OFFICE,
+        "10mbit",
+        300,
+        internal=["10.10.0.0/24"],
+        disciplines=["fifo", "fq_codel"],
+        overrides={"network.shaper": {"controller": "autorate"}, "replications": 1},
+    ).summary
+    advice = found["recommendation"]
+    assert found["links"]["down"]["shaper"]["rate_bps"] is None
+    assert advice["kind"] != "use" or "--down" not in advice["command"]
 
 
 def test_no_command_no_run_of_it(office):

@@ -8,7 +8,9 @@ from invocation import mayfly_here
 from packets import FAR, NEAR, write_udp
 from synthetic import LAWS, flow_records, sample_rows, summary_of, with_users
 
+from mayfly import whatif
 from mayfly.comparison.page import page_text
+from mayfly.comparison.unanswered import udp_sentences
 from mayfly.show.palette import PALETTE
 
 RECORDS = flow_records(list(LAWS)[:4], flows=800)
@@ -139,6 +141,23 @@ def test_a_capture_of_udp_alone_gets_its_answer(tmp_path):
     text = (tmp_path / "out" / "report.html").read_text()
     first = text[text.index("<h1>") : text.index("<h2>")]
     assert "The busier direction is up: 2.50 Mbit/s" in first and "`" not in first
+
+
+@pytest.mark.parametrize(
+    ("port", "kind", "share"), [(27_015, "overloaded", 1.0), (443, "unanswered", 0.0)], ids=["game", "perhaps QUIC"]
+)
+def test_a_game_slows_down_for_no_queue_and_is_no_doubt(port, kind, share, tmp_path):
+    """Before: every UDP that is no call counted as what may slow down, and the verdict was withheld."""
+    gap_s = 1 / 40
+    rows = [(at * gap_s, NEAR, FAR, 4000, port, 80) for at in range(1200)]
+    rows += [(at * gap_s + 0.004, FAR, NEAR, port, 4000, 380) for at in range(1200)]
+    capture = write_udp(tmp_path / "game.pcap", sorted(rows))
+    found = whatif(
+        capture, "100kbit", 20, internal=[f"{NEAR}/32"], disciplines="fifo,fq_codel", overrides={"replications": 1}
+    ).summary
+    assert found["disciplines"][0]["users"]["games"]["count"] == 1
+    assert (found["recommendation"]["kind"], found["capture"]["media_share"]) == (kind, share)
+    assert (found["expected_errors"] is None) == bool(udp_sentences(found)) == (port == 443)
 
 
 @pytest.mark.parametrize(

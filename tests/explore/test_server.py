@@ -403,6 +403,29 @@ def test_captures_of_the_page_are_read_through_the_filter_of_the_command(folder)
         serving([capture], folder=folder, filter="portal")
 
 
+def test_captures_of_the_page_have_other_addresses_where_the_command_asks(folder):
+    (folder / "template.json").write_text(documents.text(documents.template()), encoding="utf-8")
+    capture = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
+    request = {"workload": capture.name, "discipline": {"id": "fifo"}}
+    request["link"] = {"rate_bps": 10**7, "reverse_rate_bps": None, "buffer": {"packets": 300}, "rtt_s": None}
+    found = []
+    for key in (None, bytes(range(32))):
+        # Networks are named with their real addresses.
+        server = serving([capture], folder=folder, internal=["10.10.0.0/24"], anonymize=key)
+        try:
+            info = server.desk.open(capture.name)
+            found.append((info, json.loads(server.desk.engine.run(json.dumps(request)))["figures"]))
+            with pytest.raises(ValueError, match="no host is in it") as refused:
+                server.desk.open(capture.name, internal=["172.16.0.0/24"])
+            # The office is 10.10.0.0/24: its own name is in the refusal without a key alone.
+            assert ("10.10.0" in str(refused.value)) == (key is None)
+        finally:
+            server.server_close()
+    assert found[0] == found[1]
+    with pytest.raises(MayflyError, match="anonymize: bytes of length 3: must be"):
+        serving([capture], folder=folder, anonymize=b"abc")
+
+
 def test_a_page_that_was_not_built_says_what_builds_it(tmp_path):
     with pytest.raises(MayflyError, match=r"the page was not built: `make explore` builds it in a checkout"):
         serving(folder=tmp_path, engine=Engine())

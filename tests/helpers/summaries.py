@@ -29,7 +29,8 @@ COMMANDS = {
     "home": "compare home --duration 30s -d fifo,cake",
     "game": "compare wired --duration 5s -d fifo --set workload.gaming=[{}]",
     "attack": "compare attack --duration 20s -d efd",
-    "varying": f"compare wired --duration 10s -d fifo --set network.link_trace={ROOT}/tests/data/steps.csv",
+    "varying": f"compare wired --duration 10s -d fifo --set network.link_trace={ROOT}/tests/data/steps.csv "
+    "--set network.shaper={share=0.9,ways='down'}",
     "cell": "compare wlan --duration 5s -d fifo",
     "groups in a cell": "compare wlan-enterprise --duration 5s -d fifo",
     "simulate": "simulate wired --duration 10s --discipline las --trace-drops",

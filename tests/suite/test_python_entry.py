@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import ipaddress
+import pydoc
 import subprocess
 import sys
 import tomllib
@@ -41,6 +42,19 @@ def test_a_package_with_the_name_of_its_function_is_called_by_it(name):
     assert inspect.signature(package) == inspect.signature(getattr(importlib.import_module(module), function))
     # Importing a part of it takes nothing away.
     assert getattr(mayfly, name) is package and callable(package)
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_help_of_such_a_package_is_that_of_its_function(name):
+    """Before: `help(mayfly.profile)` showed the package, and no parameter."""
+    module, function = HOMES[name]
+    function = getattr(importlib.import_module(module), function)
+    text = pydoc.plain(pydoc.render_doc(getattr(mayfly, name)))
+    first, _, rest = inspect.getdoc(function).partition("\n")
+    assert first in text and f"mayfly.{name}{inspect.signature(function)}" in text
+    for line in rest.splitlines():
+        assert line.strip() in text
+    assert vars(getattr(mayfly, name))["__doc__"].partition("\n")[0] in text
 
 
 def test_each_of_them_works(tmp_path):

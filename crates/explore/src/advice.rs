@@ -1,6 +1,6 @@
 //! A run as the rule of the recommendation is asked.
 
-use metrics::{Buffer, Figures, LinkWay, Links, Question, Queue, Queues, Ran, Row, Udp, Unit, Users};
+use metrics::{Buffer, Figures, LinkWay, Links, LoadedRow, Question, Queue, Queues, Ran, Row, Udp, Unit, Users};
 use qdisc::Limit;
 
 use crate::error::ExploreError;
@@ -23,12 +23,13 @@ pub(crate) fn question(
         buffer: buffer(limit),
         load: (span_s > 0.0).then(|| bytes as f64 * 8.0 / span_s / rate_bps as f64),
         varies: false,
+        shaped_bps: None,
     };
     let rate = network.rate.bps();
     let reverse_rate = network.reverse_rate.map_or(rate, |rate| rate.bps());
     let row = row(request, ran, figures)?;
     let (disciplines, loaded) = match request.as_loaded {
-        Some(_) => (Vec::new(), vec![row]),
+        Some(_) => (Vec::new(), vec![LoadedRow::from(row)]),
         None => (vec![row], Vec::new()),
     };
     Ok(Question {

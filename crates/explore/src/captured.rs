@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use capture::{Filter, Sieve};
+use capture::{Anonymizer, Filter, KEY_BYTES, Sieve};
 use hosts::Networks;
 use metrics::{CaptureFacts, Offering, ProbeName, Unknown};
 use netsim::Run;
@@ -33,6 +33,9 @@ struct Opening {
     /// Expression of the packets that count; all when null or absent.
     #[serde(default)]
     filter: Option<String>,
+    /// Key of Crypto-PAn, 32 bytes, under which addresses get their images; as captured when null or absent. Networks are images then.
+    #[serde(default)]
+    key: Option<Vec<u8>>,
     /// Document of the scenario around captures.
     template: Box<RawValue>,
 }
@@ -49,6 +52,11 @@ pub struct Captured {
     attacks: Vec<Offered>,
 }
 
+fn anonymizer(key: Vec<u8>) -> Result<Arc<Anonymizer>, ExploreError> {
+    let refused = |key: Vec<u8>| ExploreError(format!("key = {} bytes: must be {KEY_BYTES}", key.len()));
+    Ok(Arc::new(Anonymizer::with(&<[u8; KEY_BYTES]>::try_from(key).map_err(refused)?)))
+}
+
 impl Captured {
     /// The capture in `bytes`.
     ///
@@ -61,7 +69,7 @@ impl Captured {
         let networks = opening.internal.map(Networks::parse).transpose()?;
         let expression = opening.filter;
         let filter = expression.as_deref().map(Filter::parse).transpose()?;
-        let sieve = Sieve { filter: filter.map(Arc::new), anonymizer: None };
+        let sieve = Sieve { filter: filter.map(Arc::new), anonymizer: opening.key.map(anonymizer).transpose()? };
         let reading = Reading::from_bytes(
             name,
             bytes,
@@ -122,6 +130,8 @@ impl Captured {
             clients: list.origins.iter().map(|origin| origin.client).collect(),
             connections: list.origins.iter().map(|origin| origin.connection as u32).collect(),
             calls: list.calls.iter().map(|call| call.row).collect(),
+            begun_s: list.origins.iter().map(|origin| origin.begun_s).collect(),
+            lasted_s: list.origins.iter().map(|origin| origin.lasted_s).collect(),
         };
         run.trace_limit += list.call_trace_limit();
         let flows = FlowList {

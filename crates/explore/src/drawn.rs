@@ -71,6 +71,12 @@ fn insert_strangers(capture: &mut CaptureFacts, places: &[usize], before: usize,
         places.iter().zip(known).for_each(|(&place, &one)| found[place - before] = one);
         found
     };
+    // When they begin says nothing: no client has two of them.
+    let mut begun_s = vec![0.0; flows - before];
+    places.iter().zip(&capture.begun_s).for_each(|(&place, &one)| begun_s[place - before] = one);
+    let mut lasted_s = vec![None; flows - before];
+    places.iter().zip(&capture.lasted_s).for_each(|(&place, &one)| lasted_s[place - before] = one);
+    (capture.begun_s, capture.lasted_s) = (begun_s, lasted_s);
     capture.clients = strangers(&capture.clients);
     capture.connections = strangers(&capture.connections);
     for row in &mut capture.calls {

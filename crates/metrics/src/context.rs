@@ -46,6 +46,12 @@ pub struct CaptureFacts {
     pub clients: Vec<u32>,
     /// Connection of each flow, by number: its two directions share one.
     pub connections: Vec<u32>,
+    /// When each flow starts in the capture, seconds; empty where flows start in the run when they did there.
+    #[serde(default)]
+    pub begun_s: Vec<f64>,
+    /// How long each flow lasts in the capture, seconds, `None` of one that nobody waits for; empty where that is not known.
+    #[serde(default)]
+    pub lasted_s: Vec<Option<f64>>,
     /// Rows that are directions of calls. They have to be traced ([`Run::traced`]).
     pub calls: Vec<u32>,
 }
@@ -97,6 +103,8 @@ impl Facts {
         columns.retain(|&(_, length)| length > 0);
         if let Some(capture) = &self.capture {
             columns.extend([("clients", capture.clients.len()), ("connections", capture.connections.len())]);
+            let known = [("begun_s", capture.begun_s.len()), ("lasted_s", capture.lasted_s.len())];
+            columns.extend(known.into_iter().filter(|&(_, length)| length > 0));
         }
         for (name, length) in columns {
             if length != rows {

@@ -80,7 +80,7 @@ pub fn pooled(runs: &[&Observed], idle_s: Option<f64>, span: (f64, f64), rule: R
     Figures {
         ping: idle_s.and_then(|idle_s| ping::ping(&pings, idle_s, span, rule.while_busy)),
         call: call::of_runs(runs, span, rule.while_busy),
-        pages: Pages::of(runs.iter().flat_map(|run| &run.pages).copied()),
+        pages: Pages::of(runs.iter().map(|run| &run.pages)),
         video: captured.or_else(|| film::video(runs.iter().flat_map(|run| &run.workload_films), span.1)),
         streams: streams::streams(runs.iter().flat_map(|run| &run.streams)),
         conferences: conference::conferences(runs.iter().flat_map(|run| &run.conferences)),

@@ -70,13 +70,14 @@ pub use pages::Pages;
 pub use ping::{Grade, Ping, grade, pings};
 pub use playout::{Heard, Window, jitter_s, windows};
 pub use recommendation::{
-    BELOW_THE_LINK, Buffer, Choice, Draws, FULL_PACKET_BYTES, Framing, Hour, Kind as RecommendationKind, Links, Part,
-    Question, Queue, Queues, Recommendation, Row, Shape, Shapes, Udp, Unit, Unknown, Users, Way as LinkWay, chosen,
-    criteria, is_a_look, load, recommendation, settled,
+    BELOW_THE_LINK, Buffer, Choice, Draws, FULL_PACKET_BYTES, Framing, Hour, Kind as RecommendationKind, Links,
+    LoadedRow, Part, Question, Queue, Queues, Recommendation, Row, Shape, Shapes, ToResample, Udp, Unit, Unknown,
+    Users, Way as LinkWay, chosen, criteria, is_a_look, load, recommendation, settled,
 };
 pub use resampling::{Varies, hour_ci95, range_factor};
 pub use run_view::Ran;
 pub use stream::{Video, played};
+pub use stream_class::is_video_call_or_game;
 pub use streamed::{BinFigures, ClassFigures, MOST_SIZES, Quantiles, SIZE_STEP, SKETCH_BOUND, StreamFigures, Streamed};
 pub use streams::{Streams, heard};
 pub use student::{student_ci95, student_t};

@@ -27,8 +27,7 @@ pub struct Observed {
     pub(crate) captured_calls: Vec<Pair>,
     pub(crate) workload_calls: Vec<Pair>,
     pub(crate) synthetic_call: Pair,
-    /// Load times, seconds; `None` of a page that did not finish.
-    pub(crate) pages: Vec<Option<f64>>,
+    pub(crate) pages: pages::Found,
     pub(crate) captured_films: Vec<Film>,
     /// With their groups.
     pub(crate) workload_films: Vec<(u32, Vec<Segment>)>,

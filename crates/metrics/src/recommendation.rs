@@ -15,7 +15,7 @@ mod words;
 
 use serde::Serialize;
 
-pub use asked::{Buffer, Draws, Framing, Links, Part, Question, Queue, Queues, Row, Udp, Unit, Users, Way};
+pub use asked::{Buffer, Draws, Framing, Links, LoadedRow, Part, Question, Queue, Queues, Row, Udp, Unit, Users, Way};
 pub use choice::Choice;
 pub use load::{BELOW_THE_LINK, FULL_PACKET_BYTES, Shape, Shapes};
 pub use settled::{Hour, is_a_look, settled};
@@ -47,8 +47,11 @@ pub struct Recommendation {
     /// Labels of those that do as well.
     pub equal: Vec<String>,
     /// Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest
-    /// of those that do as well. Empty where there is no command that shapes.
+    /// of those that do as well. Empty where there is no command that shapes, and where it was asked with such runs.
     pub to_load: Vec<String>,
+    /// Of what hours are to be run where the command puts it, before it is asked again; `None` where there are no hours at the
+    /// link, and where it was asked with them.
+    pub to_resample: Option<ToResample>,
     /// Where it runs, by the registry.
     pub runs_on: Vec<&'static str>,
     /// What gets better, a clause each.
@@ -66,6 +69,16 @@ pub struct Recommendation {
     pub load: Option<String>,
     /// To what it shapes; `None` where no discipline is named, and for a link that varies.
     pub shapes: Option<Shapes>,
+}
+
+/// A discipline of which the rule takes hours as loaded, the ones that ran at the link.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ToResample {
+    /// Label of the discipline.
+    pub discipline: String,
+    /// Label of what is there, whose hours at the link each of its hours is compared with.
+    pub reference: String,
 }
 
 /// Kind of a recommendation.
@@ -146,6 +159,8 @@ struct Loaded<'a> {
     found: Vec<Difference>,
     /// Labels of those that do not differ from it in anything that counts.
     equal: Vec<&'a str>,
+    /// Whether its hours ran there.
+    has_hours: bool,
 }
 
 impl<'a> Loaded<'a> {
@@ -153,16 +168,24 @@ impl<'a> Loaded<'a> {
     fn of(asked: &'a Question, rows: &[&'a Row], reference: &Row, choice: &Choice, by: By) -> Option<Loaded<'a>> {
         let good: Vec<&Row> = [&choice.best].into_iter().chain(&choice.equal).map(|&at| rows[at]).collect();
         let at_link = |own: &Row| good.iter().find(|row| row.label == own.label).copied();
-        let ran: Vec<(&Row, &Row)> = asked.loaded.iter().filter_map(|own| Some((own, at_link(own)?))).collect();
+        let known: Vec<&LoadedRow> = asked.loaded.iter().filter(|own| at_link(&own.row).is_some()).collect();
+        let ran: Vec<(&Row, &Row)> = known.iter().filter_map(|own| Some((&own.row, at_link(&own.row)?))).collect();
         let found = |&(own, link): &(&'a Row, &'a Row)| (link, moved_differences((own, link), (reference, reference)));
         let mut all: Vec<(&Row, Vec<Difference>)> = ran.iter().map(found).collect();
-        let best = choice::best(&all, by)?;
+        // Hours are those of the one that was chosen without them.
+        let resampled = known.iter().position(|own| own.there.is_some());
+        let best = resampled.or_else(|| choice::best(&all, by))?;
         let alike = |&(at, pair): &(usize, &(&'a Row, &'a Row))| {
             at != best && !moved_differences(*pair, ran[best]).iter().any(Difference::counts)
         };
         let equal = ran.iter().enumerate().filter(alike).map(|(_, (_, link))| link.label.as_str()).collect();
-        let (best, found) = all.swap_remove(best);
-        Some(Loaded { best, found, equal })
+        let there = known[best].there.clone();
+        let (row, moved) = all.swap_remove(best);
+        let found = match there {
+            Some(there) => differences(&known[best].row, &Row { resampled: Some(there), ..reference.clone() }),
+            None => moved,
+        };
+        Some(Loaded { best: row, found, equal, has_hours: resampled.is_some() })
     }
 }
 
@@ -404,6 +427,13 @@ impl Answer<'_> {
         [first].into_iter().chain(others).take(MOST_LOADED).map(|row| row.label.clone()).collect()
     }
 
+    /// What to run hours of where the command puts it.
+    fn to_resample(&self) -> Option<ToResample> {
+        let lacks = self.asked.hours >= 2 && self.loaded.as_ref().is_some_and(|loaded| !loaded.has_hours);
+        let (discipline, reference) = (self.best.label.clone(), self.reference.label.clone());
+        lacks.then_some(ToResample { discipline, reference })
+    }
+
     /// What gets better, and what it costs: of the command where that is known.
     fn clauses(&self) -> String {
         clauses(self.given(), self.loaded.is_some())
@@ -429,7 +459,8 @@ impl Answer<'_> {
             kind,
             discipline: row.map(|row| row.label.clone()),
             equal,
-            to_load: if shapes.is_some() && !varies { self.to_load() } else { Vec::new() },
+            to_load: if shapes.is_some() && !varies && self.loaded.is_none() { self.to_load() } else { Vec::new() },
+            to_resample: self.to_resample(),
             runs_on: row.and_then(Row::runs_on).map_or(Vec::new(), |at| at.places().to_vec()),
             gives,
             costs,

@@ -44,6 +44,8 @@ pub(crate) struct Streaming {
     pub is_heard: bool,
 }
 
+/// A flow whose packets come for at least so long is a stream, seconds.
+pub(crate) const STREAM_S: f64 = 10.0;
 /// Packets of at least so much are parts of frames, on the wire, bytes; shorter ones are speech and feedback (Sharma 2023).
 const PART_BYTES: u32 = 450;
 /// The next part of a frame comes so soon after the one before, seconds ...
@@ -82,6 +84,26 @@ pub(crate) fn classes(all: &[Streaming], is_call: impl Fn(&Streaming) -> bool) -
         _ => StreamClass::Other,
     };
     all.iter().map(class).collect()
+}
+
+/// Whether a connection of UDP is a video call or a game, of the directions that it has: when each sends its packets, seconds,
+/// and their lengths on the wire, bytes, in order.
+pub fn is_video_call_or_game(directions: impl IntoIterator<Item = (bool, Vec<(f64, u32)>)>) -> bool {
+    let datagram = |(sent_s, len)| Datagram { sent_s, received_s: None, len };
+    let streaming = |(up, packets): (bool, Vec<(f64, u32)>)| Streaming {
+        row: 0,
+        connection: 0,
+        up,
+        class: StreamClass::Other,
+        packets: packets.into_iter().map(datagram).collect(),
+        is_heard: false,
+    };
+    let lasts = |one: &Streaming| match (one.packets.first(), one.packets.last()) {
+        (Some(first), Some(last)) => last.sent_s - first.sent_s >= STREAM_S,
+        _ => false,
+    };
+    let all: Vec<Streaming> = directions.into_iter().map(streaming).filter(lasts).collect();
+    classes(&all, |_| false).into_iter().any(|class| matches!(class, StreamClass::Video | StreamClass::Game))
 }
 
 /// A frame of a video.

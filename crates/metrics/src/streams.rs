@@ -7,10 +7,8 @@ use units::Time;
 
 use crate::context::Facts;
 use crate::run_view::Ran;
-use crate::stream_class::{Datagram, StreamClass, Streaming, classes};
+use crate::stream_class::{Datagram, STREAM_S, StreamClass, Streaming, classes};
 
-/// A flow whose packets come for at least so long is a stream, seconds.
-const STREAM_S: f64 = 10.0;
 /// What the link may hold a packet for until it is of no use, seconds: the delay budget of conversational voice (3GPP
 /// TS 23.501, table 5.7.4-1).
 const LATE_S: f64 = 0.1;

@@ -180,7 +180,8 @@ fn streaming(discipline: &str, mbps: u64, more: &[FlowSpec]) -> Figures {
     flows.extend_from_slice(more);
     let rows = flows.len() as u32;
     let connections = (0..rows).map(|row| row - u32::from(row >= 2)).collect();
-    let capture = CaptureFacts { clients: vec![0; rows as usize], connections, calls: Vec::new() };
+    let capture =
+        CaptureFacts { clients: vec![0; rows as usize], connections, calls: Vec::new(), ..CaptureFacts::default() };
     let facts = Facts { capture: Some(capture), ..Facts::default() };
     run.heard = heard(&run, &flows, &facts);
     assert_eq!(run.heard, [0, 1, 2]);
@@ -229,7 +230,12 @@ fn facts_that_do_not_fit_are_refused_in_one_line() {
         let ran = Ran { run: &run, flows: &flows, output: &output, facts };
         figures(&ran, None, Rule::default()).expect_err("a fact that does not fit").to_string()
     };
-    let capture = |calls: Vec<u32>| CaptureFacts { clients: vec![0, 0], connections: vec![0, 1], calls };
+    let capture = |calls: Vec<u32>| CaptureFacts {
+        clients: vec![0, 0],
+        connections: vec![0, 1],
+        calls,
+        ..CaptureFacts::default()
+    };
     let with = |calls| Facts { capture: Some(capture(calls)), ..Facts::default() };
     assert_eq!(refused(&with(vec![2])), "facts: calls: row 2: must be below 2, the number of flows");
     assert_eq!(refused(&with(vec![1])), "facts: calls: row 1: must be traced in the run");

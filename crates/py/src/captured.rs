@@ -113,11 +113,11 @@ impl Replay {
         self.0.lasted_s()
     }
 
-    /// Shares of the bytes: QUIC, other UDP, of that at port 443, and calls.
+    /// Shares of the bytes: QUIC, other UDP, of that at port 443, calls, and video calls and games.
     #[getter]
-    fn udp(&self) -> (f64, f64, f64, f64) {
+    fn udp(&self) -> (f64, f64, f64, f64, f64) {
         let udp = self.0.udp();
-        (udp.quic, udp.other, udp.at_443, udp.calls)
+        (udp.quic, udp.other, udp.at_443, udp.calls, udp.media)
     }
 
     /// What the capture shows of its link: bytes around each packet of IP, 0 of plain Ethernet, and whether addresses of

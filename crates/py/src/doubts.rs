@@ -32,6 +32,6 @@ pub fn copies_sentence(copies: u64, packets: u64, left_out: bool, taps: Vec<(u32
 /// What share of the bytes is QUIC and what share other UDP, some of it at port 443; and what a replay does with it.
 #[pyfunction]
 pub fn udp_sentences(quic: f64, other: f64, at_443: f64) -> (String, Option<String>) {
-    let share = UdpShare { quic, other, at_443, calls: 0.0 };
+    let share = UdpShare { quic, other, at_443, ..UdpShare::default() };
     (share.text(), share.replay_sentence())
 }

@@ -232,6 +232,8 @@ impl Hour {
                 clients: hour.clients.clone(),
                 connections: hour.connections.clone(),
                 calls: hour.calls.clone(),
+                begun_s: hour.begun_s.clone(),
+                lasted_s: hour.lasted_s.clone(),
             }),
         };
         let control = Arc::clone(&control.0);

@@ -41,6 +41,9 @@ pub struct FactArrays {
 struct CaptureArrays {
     clients: PyBuffer<u32>,
     connections: PyBuffer<u32>,
+    begun_s: PyBuffer<f64>,
+    /// Not a number where that is not known.
+    lasted_s: PyBuffer<f64>,
     calls: Vec<u32>,
 }
 
@@ -62,6 +65,13 @@ impl FactArrays {
             Ok::<_, PyErr>(CaptureFacts {
                 clients: capture.clients.to_vec(py)?,
                 connections: capture.connections.to_vec(py)?,
+                begun_s: capture.begun_s.to_vec(py)?,
+                lasted_s: capture
+                    .lasted_s
+                    .to_vec(py)?
+                    .into_iter()
+                    .map(|one| Some(one).filter(|one| one.is_finite()))
+                    .collect(),
                 calls: capture.calls.clone(),
             })
         };

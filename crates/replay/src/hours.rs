@@ -89,6 +89,10 @@ pub struct Hour {
     pub starts_s: Vec<f64>,
     /// The stage that it belongs to.
     pub stages: Vec<Option<u32>>,
+    /// When it would start if nobody waited, s.
+    pub begun_s: Vec<f64>,
+    /// How long it lasts in the capture, s; None where nobody waits for it, and of all where no user waits.
+    pub lasted_s: Vec<Option<f64>>,
     /// Rank of the host that opened its connection, from 1.
     pub clients: Vec<u32>,
     /// Its connection by rank, from 1.
@@ -197,6 +201,8 @@ impl Hours {
             let (start, stage) = (in_whole_ns(start_s), stage.filter(|_| waited_for));
             hour.flows.push(FlowSpec { start, stage, after, ..self.specs.flows[own] });
             hour.starts_s.push(start_s);
+            hour.begun_s.push(flow.start_s);
+            hour.lasted_s.push(lasted_s.get(own).copied().flatten());
         }
         // Each packet of the run has the mean length of those in the capture, in whole bytes: a few more or fewer.
         hour.call_packets += hour.call_packets / 20 + 10 * hour.calls.len() as u64;

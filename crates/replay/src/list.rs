@@ -49,7 +49,7 @@ pub struct List {
 }
 
 /// Where a flow of the list comes from, and what its connection is like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Origin {
     /// Row of its connection in the capture.
     pub connection: u64,
@@ -59,6 +59,10 @@ pub struct Origin {
     pub back_bytes: u64,
     /// Longest wait of its script.
     pub longest_wait: Time,
+    /// When it starts in the capture, s.
+    pub begun_s: f64,
+    /// How long it lasts there, s; None where nobody waits for it.
+    pub lasted_s: Option<f64>,
 }
 
 /// One direction of a call in the capture.
@@ -187,7 +191,14 @@ impl Making<'_> {
             after: start.after,
             ..FlowSpec::default()
         };
-        let origin = Origin { connection: row.connection.into(), client, back_bytes: 0, longest_wait: Time::ZERO };
+        let origin = Origin {
+            connection: row.connection.into(),
+            client,
+            back_bytes: 0,
+            longest_wait: Time::ZERO,
+            begun_s: row.start_s,
+            lasted_s: row.lasted_s,
+        };
         match row.what {
             Source::Script(from, to) => {
                 let script = self.captured.script(place, row, from, to)?;

@@ -20,7 +20,7 @@ use crate::refused::{Refused, refused};
 use crate::span::lasted_s;
 use crate::trains::{Step, pieces};
 use crate::transfers::{Exchange, Transfer, transfers};
-use crate::udp_share::UdpShare;
+use crate::udp_share::{UdpShare, media};
 
 /// Choices of a replay.
 #[derive(Clone, Debug)]
@@ -95,8 +95,6 @@ impl Replay {
         let (near, of_all) = (of_rows(&carrying).inside, of_rows(&all));
         let width_s = counts.volume_width_ns as f64 * 1e-9;
         let called = calls(connections, volumes, width_s);
-        let udp = UdpShare::of(connections, &called);
-        let doubts = doubts(&udp, volumes, counts, of_all.crossing);
         let missing = missing(connections, counts, &ends, &of_all.inside);
         let left_out_share = left_out_share(connections, counts);
         let framing = framing(connections, counts, &ends, &of_all.inside);
@@ -106,6 +104,8 @@ impl Replay {
             Form::Transfers => Default::default(),
             _ => datagrams(packets, &paths, form == Form::Packets),
         };
+        let udp = UdpShare::of(connections, &called, &media(connections, &datagrams, &bursts));
+        let doubts = doubts(&udp, volumes, counts, of_all.crossing);
         let pieces = match form {
             Form::Users | Form::Trains => pieces(trains, &paths, &ends, &near, &tap),
             Form::Packets | Form::Transfers => Vec::new(),

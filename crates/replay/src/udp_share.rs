@@ -5,6 +5,9 @@
 //! does.
 
 use capture::{Connection, Protocol};
+use netsim::Burst;
+
+use crate::datagrams::Datagrams;
 
 /// Share of the bytes from which on UDP is worth a word.
 const SAID_FROM: f64 = 0.01;
@@ -23,18 +26,25 @@ pub struct UdpShare {
     pub at_443: f64,
     /// Of both, calls, which do not slow down anywhere.
     pub calls: f64,
+    /// Of `other`, video calls and games, which send at their own pace for the seconds that a queue lasts; those at port 443
+    /// may be QUIC.
+    pub media: f64,
 }
 
 impl UdpShare {
-    /// `calls` are the rows of calls.
-    pub(crate) fn of(connections: &[Connection], calls: &[u32]) -> UdpShare {
+    /// `calls` are the rows of calls, and `media` those of video calls and games.
+    pub(crate) fn of(connections: &[Connection], calls: &[u32], media: &[u32]) -> UdpShare {
         let bytes = |row: &Connection| row.from_opener.wire_bytes.saturating_add(row.from_responder.wire_bytes);
         let all = connections.iter().map(bytes).fold(0_u64, u64::saturating_add);
         if all == 0 {
             return UdpShare::default();
         }
-        let mut called = vec![false; connections.len()];
-        calls.iter().for_each(|&row| called[row as usize] = true);
+        let of_rows = |rows: &[u32]| {
+            let mut found = vec![false; connections.len()];
+            rows.iter().for_each(|&row| found[row as usize] = true);
+            found
+        };
+        let (called, shown) = (of_rows(calls), of_rows(media));
         let share = |counts: &dyn Fn(usize, &Connection) -> bool| {
             let rows = connections.iter().enumerate();
             let udp = rows.filter(|&(at, row)| row.protocol == Protocol::Udp && counts(at, row));
@@ -46,12 +56,13 @@ impl UdpShare {
             other: share(&|_, row| !row.quic),
             at_443: share(&|_, row| !row.quic && https(row)),
             calls: share(&|at, _| called[at]),
+            media: share(&|at, row| shown[at] && !called[at] && !row.quic && !https(row)),
         }
     }
 
-    /// Of QUIC and other UDP, what may slow down when it meets a queue: all but calls.
+    /// Of QUIC and other UDP, what may slow down when it meets a queue: all but calls, video calls and games.
     pub fn doubtful(&self) -> f64 {
-        self.quic + self.other - self.calls
+        self.quic + self.other - self.calls - self.media
     }
 
     /// What share is QUIC and what share other UDP, without an end.
@@ -79,4 +90,21 @@ impl UdpShare {
             )
         })
     }
+}
+
+/// Rows of the connections that are video calls or games, by their packets.
+pub(crate) fn media(connections: &[Connection], datagrams: &[Datagrams], bursts: &[Burst]) -> Vec<u32> {
+    let is_udp = |one: &&[Datagrams]| {
+        one.first().is_some_and(|first| connections[first.connection as usize].protocol == Protocol::Udp)
+    };
+    let packets = |one: &Datagrams| {
+        let burst = |burst: &Burst| {
+            let (at_s, gap_s, len) = (one.start_s + burst.at.as_secs_f64(), burst.gap.as_secs_f64(), burst.len);
+            (0..burst.packets).map(move |number| (at_s + number as f64 * gap_s, len))
+        };
+        (one.from_opener, bursts[one.bursts.clone()].iter().flat_map(burst).collect())
+    };
+    let all = datagrams.chunk_by(|one, next| one.connection == next.connection).filter(is_udp);
+    let found = all.filter(|own| metrics::is_video_call_or_game(own.iter().map(packets)));
+    found.filter_map(|own| own.first()).map(|one| one.connection).collect()
 }

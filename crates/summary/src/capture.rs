@@ -33,6 +33,8 @@ pub struct Capture {
     pub udp_443_share: f64,
     /// Calls, as a share of the bytes.
     pub calls_share: f64,
+    /// Video calls and games of UDP, as a share of the bytes ([](users.md#streams)).
+    pub media_share: f64,
     /// Packets in no connection: their share of the packets or of the bytes, whichever is more.
     pub left_out_share: f64,
     /// What most frames of the capture have around a packet of IP, bytes: VLAN tags with the header and checksum of Ethernet; 0 where

@@ -41,6 +41,19 @@ pub struct LinkDirection {
     /// How the rate varies; absent where it is constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<LinkTrace>,
+    /// The shaper of the scenario in this direction; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shaper: Option<LinkShaper>,
+}
+
+/// What paces packets before a link or behind it, with the discipline and the buffer of the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkShaper {
+    /// Rate, bit/s; null where a controller moves it.
+    pub rate_bps: Option<u64>,
+    /// Whether it is behind the link, as for what arrives at a router.
+    pub behind: bool,
 }
 
 /// The trace of a link that varies; percentiles are of seconds.

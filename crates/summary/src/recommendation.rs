@@ -48,6 +48,10 @@ pub struct AsLoaded {
     pub discipline: String,
     /// Values of users' measures by id: times in seconds, else the measure's unit; null where a time falls on what never ends.
     pub figures: BTreeMap<String, Option<f64>>,
+    /// Resampled hours that ran so; 0 of those that are not recommended.
+    pub hours: u64,
+    /// 95 % intervals of `figures` from these hours, by id; without those that have none.
+    pub ci95: BTreeMap<String, [f64; 2]>,
     /// Packets per second that the box forwards at these rates, `down` and `up`, of the mean length that the workload has.
     pub packets_per_s: BTreeMap<String, f64>,
 }

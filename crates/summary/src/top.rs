@@ -36,7 +36,8 @@ pub struct Summary {
     pub links: Option<Links>,
     /// Hosts.
     pub transport: Transport,
-    /// A row for each discipline, in the order in which they were named.
+    /// A row for each discipline, in the order in which they were named, at the link itself: `recommendation.as_loaded` has figures
+    /// of the command.
     pub disciplines: Vec<DisciplineRow>,
     /// What to use; null with fewer than two disciplines that can be switched on, for a network that is not one link, and without what
     /// users feel.

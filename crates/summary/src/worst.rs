@@ -4,7 +4,8 @@ use metrics::OverTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The exchanges that the baseline delays most, before and after ([](users.md#who-waits-longest)).
+/// The exchanges that the baseline delays most, before and after ([](users.md#who-waits-longest)). Both are of disciplines at the
+/// link itself, not of the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Worst {
@@ -42,7 +43,7 @@ pub struct WorstExchange {
     pub idle_s: Option<f64>,
 }
 
-/// The link over time under one discipline.
+/// The link over time under one discipline, at the link itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Course {

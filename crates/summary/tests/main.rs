@@ -69,7 +69,7 @@ fn a_key_that_no_type_declares_is_refused_in_every_object() {
     // Objects whose keys are names of something: fields of a scenario, options, labels, criteria, kinds of figures, files,
     // measures, directions.
     let mut free = vec!["/scenario", "/options", "/models", "/replicated", "/resampled", "/expected_errors", "/files"];
-    free.extend(["/figures", "/packets_per_s"]);
+    free.extend(["/figures", "/ci95", "/packets_per_s"]);
     for (name, document) in documents() {
         let mut places = Vec::new();
         objects(&document, "", &mut places);

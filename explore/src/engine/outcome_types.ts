@@ -180,6 +180,8 @@ export interface Pages {
   pages: number;
   /** Of these, those of which a flow did not finish. */
   unfinished: number;
+  /** Groups of connections of a capture that are none, as their client opened one after the other, or over more than 30 s. */
+  series: number;
   /** Median, seconds. */
   p50_s: number | null;
   /** 95 of 100 take at most this, seconds. */
@@ -402,8 +404,10 @@ export interface Recommendation {
   discipline: string | null;
   /** Labels of those that do as well. */
   equal: string[];
-  /** Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest of those that do as well. Empty where there is no command that shapes. */
+  /** Labels of the disciplines to run where the command puts them, before it is asked again: the chosen one and the simplest of those that do as well. Empty where there is no command that shapes, and where it was asked with such runs. */
   to_load: string[];
+  /** Of what hours are to be run where the command puts it, before it is asked again; null where there are no hours at the link, and where it was asked with them. */
+  to_resample: ToResample | null;
   /** Where it runs, by the registry. */
   runs_on: string[];
   /** What gets better, a clause each. */
@@ -424,6 +428,14 @@ export interface Recommendation {
 
 /** Kind of a recommendation. */
 export type RecommendationKind = "use" | "fastest" | "no_difference" | "never_full" | "overloaded" | "unanswered";
+
+/** A discipline of which the rule takes hours as loaded, the ones that ran at the link. */
+export interface ToResample {
+  /** Label of the discipline. */
+  discipline: string;
+  /** Label of what is there, whose hours at the link each of its hours is compared with. */
+  reference: string;
+}
 
 /** To what both directions are shaped. */
 export interface Shapes {

@@ -108,7 +108,7 @@ describe("the answer", () => {
   const fifo = { label: "fifo", outcome: outcome("fifo", { ping: 0.195, short: 0.232, pages: 2.5, mos: 4, long: 6 }) };
   const lfq = { label: "lfq", outcome: outcome("lfq", { ping: 0.013, short: 0.12, pages: 1.7, mos: 4.4, long: 4.8 }) };
   const words = { sentence: "Use lfq: it is better.", doubt: "One run.", gives: [], costs: [], load: null, shapes: null };
-  const told: Recommendation = { kind: "use", discipline: "lfq", equal: [], to_load: [], at_the_link: "", runs_on: ["module"], ...words };
+  const told: Recommendation = { kind: "use", discipline: "lfq", equal: [], to_load: [], to_resample: null, at_the_link: "", runs_on: ["module"], ...words };
 
   it("is the sentence of the engine, and its doubt", () => {
     expect(answer([fifo, lfq], told, METRICS)).toBe("Use lfq: it is better. One run.");

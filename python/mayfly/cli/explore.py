@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import Filter
+from mayfly.cli.options import Anonymize, AnonymizeKey, Filter, anonymizing
 
 
 def explore(
@@ -20,13 +20,16 @@ def explore(
         typer.Option(metavar="CIDR", help="Network on the near side of the captures; repeatable; inferred if absent"),
     ] = None,
     filter: Filter = None,
+    anonymize: Anonymize = False,
+    anonymize_key: AnonymizeKey = None,
     port: Annotated[int, typer.Option(metavar="N", help="Of the local server; 0 finds a free one")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page, or print its address")] = True,
 ) -> None:
     """Play with a congested link in the browser."""
     from mayfly.explore.server import serve, serving
 
-    serve(serving(captures or (), port=port, internal=internal or (), filter=filter), browser)
+    key = anonymizing(anonymize, anonymize_key)
+    serve(serving(captures or (), port=port, internal=internal or (), filter=filter, anonymize=key), browser)
 
 
 def register(app: typer.Typer) -> None:

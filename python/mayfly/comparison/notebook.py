@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from mayfly.comparison.ordering import leading, leading_sentences
 from mayfly.comparison.overview import overview_table
 from mayfly.comparison.text import switching_sentences
-from mayfly.comparison.user_metrics import MEASURES, Felt, measured, think_times
+from mayfly.comparison.user_metrics import MEASURES, Felt, measured, place_sentence, think_times
 from mayfly.show.notebook import Bars, bars
 from mayfly.show.palette import styles
 from mayfly.text.readable import count_text, time_text
@@ -97,4 +97,4 @@ def shown(summary: Summary) -> list[Any]:
     found = summary.get("recommendation")
     recommended = [found["sentence"], *switching_sentences(summary)[:2]] if found else []
     overview = drawn(overview_table(summary, means=not think_times(summary)))
-    return [part for part in (*recommended, plot(summary), overview, *first) if part]
+    return [part for part in (*recommended, place_sentence(summary), plot(summary), overview, *first) if part]

@@ -12,11 +12,16 @@ from mayfly.comparison.links import links_sentence, use_text, ways
 from mayfly.comparison.ordering import grouped, marks
 from mayfly.comparison.user_metrics import (
     MEASURES,
+    Felt,
     Measure,
+    ends_text,
     is_none,
     load_sentence,
+    loaded_figures,
     measured,
     none_sentence,
+    place_sentence,
+    series_sentence,
     streams_sentence,
     think_times,
 )
@@ -38,6 +43,9 @@ if TYPE_CHECKING:
 WIDE = 110
 """Columns of a terminal from which on the flow table has room unasked."""
 
+COMMAND = "command"
+"""Name of the row of the recommended discipline where its command puts it."""
+
 CHOSEN = "*"
 """Stands before the discipline that is recommended."""
 
@@ -54,8 +62,8 @@ def users_table(summary: Summary) -> Table | None:
     -------
     Table or None
         None without ``users``. Fits 80 columns, intervals below the figures up to six disciplines; the recommended
-        discipline is marked. A terminal narrower than the table gets it in several parts. A share that is 0 under every
-        discipline has no column: :func:`legend` says so.
+        discipline is marked, and has a second row where it was run as its command puts it. A terminal narrower than the
+        table gets it in several parts. A share that is 0 under every discipline has no column: :func:`legend` says so.
     """
     rows = summary["disciplines"]
     if not any(row.get("users") for row in rows):
@@ -79,7 +87,9 @@ def users_table(summary: Summary) -> Table | None:
             recommended = row["label"] == chosen
             mark = f"{CHOSEN} " if recommended else "  "
             label = Cell(f"{mark if chosen else ''}{row['label']}", True if recommended else None)
-            body.append((label, *(_figure_cell(row, column, few) for column in columns)))
+            body.append((label, *(_figure_cell(measured(row, column), column, few) for column in columns)))
+            if recommended and found and (own := loaded_figures(found, row["label"])):
+                body.append((f"  {COMMAND}", *(_figure_cell(own.get(column.id), column, few) for column in columns)))
     heads = ("discipline", *(column.head for column in columns))
     return Table(title, heads, tuple(body), narrow="fold" if few else "hide", widest=LABEL, padded=few)
 
@@ -88,31 +98,43 @@ def _has_intervals(rows: list[DisciplineRow], columns: Sequence[Measure]) -> boo
     return any(own.ci95 for row in rows for column in columns if (own := measured(row, column)))
 
 
-def _figure_cell(row: DisciplineRow, column: Measure, intervals: bool) -> Cell:
-    found = measured(row, column)
+def loaded_table(summary: Summary) -> Table | None:
+    """What users feel with the command: a row for each discipline that was run where the command puts it.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    Table or None
+        The recommended discipline first, with the intervals of its hours; None where none was run so.
+    """
+    found = summary.get("recommendation")
+    if not found or not found.get("as_loaded"):
+        return None
+    own = {one["discipline"]: loaded_figures(found, one["discipline"]) for one in found["as_loaded"]}
+    known = {id for felt in own.values() for id in felt}
+    columns = [measure for measure in MEASURES if measure.in_report and measure.id in known]
+    body: list[str | Row] = [
+        (label, *(_figure_cell(felt.get(column.id), column, True) for column in columns)) for label, felt in own.items()
+    ]
+    note = (
+        "The capture once more, with the discipline at a shaper where the command puts it: behind the provider's FIFO "
+        "for what arrives. The tables above have each discipline at the link itself."
+    )
+    heads = ("discipline", *(column.title.replace(", ", "\n") for column in columns))
+    return Table("What users feel with the command", heads, tuple(body), notes=(note,))
+
+
+def _figure_cell(found: Felt | None, column: Measure, intervals: bool) -> Cell:
     if found is None:
         return Cell(time_text(None))
-    value, ends = found.value, found.ci95
-    if value is None:
+    if (value := found.value) is None:
         return Cell("never")
-    if column.unit == "mos":
-        text, lines = f"{value:.1f}", "" if ends is None else f"[{ends[0]:.1f}, {ends[1]:.1f}]"
-    elif column.unit == "share":
-        text, lines = f"{100 * value:.1f} %", ""
-    else:
-        text, lines = time_text(value), interval_text(value, ends, _end)
-    return Cell(text, below=lines if intervals else "")
-
-
-def _end(value: float) -> str:
-    """An end of an interval, two digits: it is not known better, and the table fits 80 columns.
-
-    Examples
-    --------
-    >>> _end(0.5963), _end(12.74), _end(1647.0)
-    ('0.6', '13', '1,600')
-    """
-    return f"{float(f'{value:.2g}'):,g}"
+    text = {"mos": f"{value:.1f}", "share": f"{100 * value:.1f} %"}.get(column.unit) or time_text(value)
+    return Cell(text, below=ends_text(found, column) if intervals else "")
 
 
 def legend(summary: Summary, means: bool = True) -> list[str]:
@@ -145,10 +167,14 @@ def legend(summary: Summary, means: bool = True) -> list[str]:
         )
     else:
         said.append("Long flows are the largest that together carry half of the bytes; the others are short.")
-    if (advice := summary.get("recommendation")) and advice["at_the_link"]:
-        said.append("The tables have each discipline at the link itself; the first sentence is of the command.")
+    advice = summary.get("recommendation")
+    if said_where := place_sentence(summary):
+        chosen = advice and advice["discipline"] is not None
+        said.append(
+            said_where.replace("sentence is", f"sentence and the row `{COMMAND}` are") if chosen else said_where
+        )
     rows = summary["disciplines"]
-    of_rows = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
+    of_rows = (streams_sentence(rows), series_sentence(rows), none_sentence(rows), load_sentence(rows))
     said += [sentence for sentence in (*of_rows, links_sentence(summary)) if sentence]
     if resampling := summary.get("resampling"):
         if resampling["hours"]:
@@ -156,6 +182,8 @@ def legend(summary: Summary, means: bool = True) -> list[str]:
                 f"Intervals: 95 %, from {resampling['hours']} hours like this one, drawn from its "
                 f"{resampling['sessions']:,} sessions of {resampling['hosts']:,} hosts." + _settled(resampling)
             )
+            if advice and any(one["hours"] for one in advice["as_loaded"]):
+                said.append("Those of the first sentence are from the same hours, run with the command.")
         else:
             said.append(
                 "Intervals are of the flows of this run, too narrow for another hour like it; none was drawn: "

@@ -20,11 +20,12 @@ from mayfly.comparison.figures.runs import ArrayRuns, runs_of
 from mayfly.comparison.figures.user_metrics import felt_figure
 from mayfly.comparison.links import buffer_text, link_facts, links_sentence, links_table
 from mayfly.comparison.ordering import family, grouped, leading, leading_sentences
+from mayfly.comparison.overview import loaded_table
 from mayfly.comparison.page_overview import MSS, disciplines_table, has_users, means_table
 from mayfly.comparison.sections import SECTIONS
 from mayfly.comparison.sections.section import Section
 from mayfly.comparison.text import partial_lines, switching_sentences
-from mayfly.comparison.user_metrics import think_times
+from mayfly.comparison.user_metrics import place_sentence, think_times
 from mayfly.show import page
 from mayfly.show import plots as figures
 from mayfly.show.palette import Style, styles
@@ -102,6 +103,7 @@ def _parts(
 ) -> tuple[str, list[str], list[dict[str, Any]]]:
     """Title, body and plots."""
     rows = summary["disciplines"]
+    where = place_sentence(summary)
     if many := len(rows) > MANY:
         rows = [row for _, members in grouped(rows) for row in members]
     families = {row["label"]: family(row) for row in rows}
@@ -123,10 +125,12 @@ def _parts(
         f"<h1>{escape(_heading(summary))}</h1>",
         f'<p class="soft">{escape(about)}</p>' if about else "",
         _answer(summary),
-        page.place(felt.key, heights[felt.key], felt.title, felt.caption, leads=True) if felt else "",
+        page.place(felt.key, heights[felt.key], felt.title, f"{felt.caption} {where}".strip(), leads=True)
+        if felt
+        else "",
         f"<h2>{head}</h2>",
-        disciplines_table(rows, colours, first, _recommended(summary), mss),
-        html(links) if links else "",
+        disciplines_table(rows, colours, first, _recommended(summary), mss, where),
+        *(html(table) for table in (loaded_table(shown), links) if table),
         "<h2>What ran</h2>",
         _facts(summary),
         _means(summary, rows, colours, mss) if users else "",

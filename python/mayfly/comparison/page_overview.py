@@ -10,10 +10,12 @@ from mayfly.comparison.ordering import grouped, marks
 from mayfly.comparison.user_metrics import (
     MEASURES,
     Measure,
+    ends_text,
     is_none,
     load_sentence,
     measured,
     none_sentence,
+    series_sentence,
     streams_sentence,
 )
 from mayfly.show.palette import Style
@@ -62,6 +64,7 @@ def disciplines_table(
     first: Sequence[str],
     best: Sequence[str] = (),
     mss: int = MSS,
+    place: str = "",
 ) -> str:
     """Write the table that leads the page, with its controls, as HTML.
 
@@ -77,6 +80,8 @@ def disciplines_table(
         Labels of those that are recommended.
     mss : int
         Payload of a full packet, in bytes.
+    place : str
+        Where the disciplines are, in a sentence; empty where it need not be said.
 
     Returns
     -------
@@ -86,24 +91,26 @@ def disciplines_table(
     columns = _felt(rows) if felt else _means(rows, mss)
     lines = []
     many = len(rows) > MANY
-    place = 0
+    at = 0
     for name, members in grouped(rows) if many else [("", rows)]:
         if name:
             title = f'<th colspan="{len(columns) + 1}" scope="rowgroup">{escape(name)}</th>'
             lines.append(f'<tr class="family" data-family="{escape(name)}">{title}</tr>')
         for row in members:
-            cells = [column[place] for column in columns.values()]
+            cells = [column[at] for column in columns.values()]
             label = row["label"]
             lines.append(line(label, colours[label], cells, name, label in first, marked=label in best))
-            place += 1
+            at += 1
     caption = _FELT if felt else _MEANS
     if not felt and any(marks(rows).values()):
         caption += _MARKED
     if felt:
-        sentences = (streams_sentence(rows), none_sentence(rows), load_sentence(rows))
+        sentences = (streams_sentence(rows), series_sentence(rows), none_sentence(rows), load_sentence(rows))
         caption += "".join(f"{escape(said)} " for said in sentences if said)
     if felt and any(row.get("runs_on") for row in rows):
         caption += _PLACES
+    if felt and place:
+        caption += f"{place} "
     if best:
         caption += "\u2605: recommended. "
     caption += "The box before a name puts it into the plots; a click on its row brings it out in all of them."
@@ -185,7 +192,9 @@ def _felt_cell(row: DisciplineRow, measure: Measure) -> Cell:
     if found.value is None:
         return "<b>never ends</b>", float("inf"), ""
     if not measure.is_time:
-        return _share(found.value) if measure.unit == "share" else _number(found.value, measure.unit)
+        shown, value, good = _share(found.value) if measure.unit == "share" else _number(found.value, measure.unit)
+        ends = ends_text(found, measure)
+        return f"{shown}<small>{ends}</small>" if ends else shown, value, good
     own = _users(row, measure.part)
     notes = [interval_text(found.value, found.ci95)]
     if own.get("grade"):

@@ -9,19 +9,29 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mayfly import _native
 from mayfly.comparison.links import WAYS
 from mayfly.comparison.unanswered import udp_share_of
+from mayfly.comparison.user_metrics import MEASURES, measured
 from mayfly.discipline_registry import Discipline
 from mayfly.discipline_registry.commands import SwitchOn, Way, switch_on
 from mayfly.discipline_registry.shapers import link_layer
 from mayfly.discipline_registry.tc_options import leaves
 
 if TYPE_CHECKING:
-    from mayfly.comparison.as_loaded import Loaded
-    from mayfly.summary_types import Capture, Commands, Direction, DisciplineRow, LinkDirection, Recommendation, Summary
+    from mayfly.summary_types import (
+        AsLoaded,
+        Capture,
+        Commands,
+        Direction,
+        DisciplineRow,
+        LinkDirection,
+        Recommendation,
+        Summary,
+    )
 
 RULE = "recommendation"
 """Page of the documentation that states the rule."""
@@ -34,15 +44,59 @@ _READ = ("flows_completed", "flows_unfinished", "flows_endless", "users", "links
 """Keys of a row that the rule reads, next to its name."""
 
 
-def recommendation(summary: Summary, loaded: Sequence[Loaded] = ()) -> Recommendation | None:
+@dataclass(frozen=True)
+class Loaded:
+    """A discipline where the command puts it.
+
+    Parameters
+    ----------
+    row : mapping
+        What the rule of the recommendation reads of a row of the summary.
+    packets_per_s : mapping of float
+        Packets per second that the box forwards at the rates of the shapers, ``down`` and ``up``.
+    hours : int
+        Resampled hours that ran so, whose values are ``resampled`` of the row.
+    there : mapping of sequence of float or None, optional
+        Values of the criteria under what is there, at the link, in the same hours; None without hours.
+    """
+
+    row: DisciplineRow
+    packets_per_s: Mapping[str, float]
+    hours: int = 0
+    there: Mapping[str, Sequence[float | None]] | None = None
+
+    def document(self) -> AsLoaded:
+        """A row of the key ``as_loaded`` of the recommendation."""
+        found = {measure.id: own for measure in MEASURES if (own := measured(self.row, measure)) is not None}
+        return {
+            "discipline": self.row["label"],
+            "figures": {id: own.value for id, own in found.items()},
+            "hours": self.hours,
+            "ci95": {id: list(own.ci95) for id, own in found.items() if own.ci95 is not None} if self.hours else {},
+            "packets_per_s": dict(self.packets_per_s),
+        }
+
+
+class Loader(Protocol):
+    """Runs disciplines where the command puts them: :class:`mayfly.comparison.as_loaded.Loading`."""
+
+    def run(self, labels: Sequence[str], rates_bps: Mapping[str, int]) -> list[Loaded]:
+        """The capture alone under each of the disciplines, shaped to these rates."""
+
+    def resampled(self, one: Loaded, there: str, rates_bps: Mapping[str, int]) -> Loaded | None:
+        """The same discipline with hours, and the values of what is there in them; None where they were stopped."""
+
+
+def recommendation(summary: Summary, loading: Loader | None = None) -> Recommendation | None:
     """What to use on this link.
 
     Parameters
     ----------
     summary : mapping
         As ``summary.json``: rows with ``users``, ``links`` and, where hours were resampled, ``resampled``.
-    loaded : sequence of Loaded, optional
-        What :func:`to_load` names, where the command puts it.
+    loading : Loader, optional
+        Runs what the rule asks for: disciplines where the command puts them, then hours of the chosen one there. The
+        answer is of the link itself when not given.
 
     Returns
     -------
@@ -52,7 +106,7 @@ def recommendation(summary: Summary, loaded: Sequence[Loaded] = ()) -> Recommend
         with fewer than two disciplines that can be switched on, without what users feel, or for a network that is not
         one link.
     """
-    found = _answered(summary, loaded)
+    found, loaded = _answered_with(summary, loading)
     if found is None:
         return None
     row = next((row for row in summary["disciplines"] if row["label"] == found["discipline"]), None)
@@ -79,26 +133,20 @@ def recommendation(summary: Summary, loaded: Sequence[Loaded] = ()) -> Recommend
     }
 
 
-def to_load(summary: Summary) -> tuple[list[str], dict[str, int]]:
-    """The disciplines to run where the command puts them, before :func:`recommendation` is asked with these.
-
-    Parameters
-    ----------
-    summary : mapping
-        As of :func:`recommendation`.
-
-    Returns
-    -------
-    labels : list of str
-        The chosen discipline, then the simplest of those that are as good, three at most. Empty where there is no
-        command that shapes.
-    rates_bps : dict of int
-        To what ``down`` and ``up`` are shaped, bit/s.
-    """
+def _answered_with(summary: Summary, loading: Loader | None) -> tuple[dict[str, Any] | None, list[Loaded]]:
+    """The answer of the rule, which says what it lacks until nothing is left to run, and those runs."""
     found = _answered(summary, ())
-    if not found or not found["to_load"]:
-        return [], {}
-    return list(found["to_load"]), {way: found["shapes"][way]["rate_bps"] for way in WAYS}
+    if loading is None or found is None or not found["to_load"]:
+        return found, []
+    rates: dict[str, int] = {way: found["shapes"][way]["rate_bps"] for way in WAYS}
+    loaded = loading.run(found["to_load"], rates)
+    found = _answered(summary, loaded)
+    if found is not None and (pair := found["to_resample"]):
+        at = next(at for at, one in enumerate(loaded) if one.row["label"] == pair["discipline"])
+        if (whole := loading.resampled(loaded[at], pair["reference"], rates)) is not None:
+            loaded[at] = whole
+            found = _answered(summary, loaded)
+    return found, loaded
 
 
 def _answered(summary: Summary, loaded: Sequence[Loaded]) -> dict[str, Any] | None:
@@ -117,7 +165,7 @@ def _answered(summary: Summary, loaded: Sequence[Loaded]) -> dict[str, Any] | No
         "unknown": unknown(summary.get("capture")),
         "framing": _framing(summary.get("capture")),
         "disciplines": rows,
-        "loaded": [_asked(one.row) for one in loaded],
+        "loaded": [_asked(one.row) | {"there": one.there} for one in loaded],
     }
     found: dict[str, Any] | None = json.loads(_native.recommendation(json.dumps(question)))
     return found
@@ -235,7 +283,10 @@ def _asked(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _link(link: LinkDirection) -> dict[str, Any]:
     known = {key: link.get(key) for key in ("rate_bps", "buffer", "load")}
-    return known | {"varies": link.get("trace") is not None}
+    shaper = link.get("shaper")
+    shaped_bps = shaper["rate_bps"] if shaper else None
+    varies = link.get("trace") is not None or (shaper is not None and shaped_bps is None)
+    return known | {"varies": varies, "shaped_bps": shaped_bps}
 
 
 def _discipline(row: DisciplineRow) -> Discipline:

@@ -20,7 +20,17 @@ from mayfly.text.readable import printable
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
-from mayfly.workload.replayed import FORMS, LASTED, Captured, closed, flows_of, read_options, refuse_clock_jump
+from mayfly.workload.replayed import (
+    CAPTURED,
+    CAPTURED_FOR,
+    FORMS,
+    LASTED,
+    Captured,
+    closed,
+    flows_of,
+    read_options,
+    refuse_clock_jump,
+)
 from mayfly.workload.sides import networks_of
 from mayfly.workload.sieve import nothing_passes, sieve_sentences
 from mayfly.workload.udp_share import UdpShare
@@ -249,7 +259,8 @@ def run_replay(
     def told(runs: list[RunResult]) -> list[RunResult]:
         if LASTED not in flows.columns:
             return runs
-        return [replace(run, records=run.records.drop("stage", "after", strict=False)) for run in runs]
+        untold = ("stage", "after", CAPTURED, CAPTURED_FOR)
+        return [replace(run, records=run.records.drop(untold, strict=False)) for run in runs]
 
     early = closed(starting_in_time(flows, scenario.duration))
     each = None if ended is None else lambda own: ended(told(own))

@@ -53,6 +53,30 @@ class Plan:
     hosts: int
 
 
+@dataclass(frozen=True)
+class HoursRun:
+    """Hours that ran under every discipline.
+
+    Parameters
+    ----------
+    complete : bool
+        Whether all were run, or as many as the choice takes.
+    numbers : sequence of int
+        Which of the draws they are.
+    criteria : mapping of sequence of dict
+        Values of the criteria in each of them, by label.
+    """
+
+    complete: bool
+    numbers: Sequence[int]
+    criteria: Mapping[str, Sequence[dict[str, float]]]
+
+
+def plain(scenario: Scenario) -> Scenario:
+    """The scenario of an hour: only its figures are taken."""
+    return scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)
+
+
 def hours_for(flows: pl.DataFrame, disciplines: int, scenario: Scenario, asked: int | None) -> Plan:
     """How many hours to resample, and why none where it is none.
 
@@ -102,7 +126,7 @@ def add_hours(
     plan: Plan,
     progress: Progress | None = None,
     stop: Callable[[], object] | None = None,
-) -> bool:
+) -> HoursRun:
     """Runs resampled hours and puts their intervals into the summary of the capture's own run.
 
     Parameters
@@ -124,8 +148,7 @@ def add_hours(
 
     Returns
     -------
-    bool
-        Whether all were run, or as many as the choice takes.
+    HoursRun
 
     Notes
     -----
@@ -142,17 +165,17 @@ def add_hours(
         "gap_s": GAP_S,
         "why_none": plan.why_none or None,
     }
-    plain = scenario.override(sample_interval=0, replications=1, trace=(), subflows=False)  # only figures are kept
     rule = hour_rule(flows, result.summary["disciplines"])
     own = result.summary["disciplines"]
     found: dict[str, list[dict[str, Any]]] = {discipline.label: [] for discipline in disciplines}
     criteria: dict[str, list[dict[str, float]]] = {label: [] for label in found}
     hours: ResampledHours | None = None
-    empty, settled = 0, False
+    numbers: list[int] = []
+    settled = False
     for draw in range(1, count + 1):
         if stop is not None and stop():
             break
-        hours = hours or ResampledHours(plain, disciplines, flows)
+        hours = hours or ResampledHours(plain(scenario), disciplines, flows)
 
         def part(fraction: float, before: int = draw - 1) -> None:
             if progress is not None:
@@ -160,30 +183,31 @@ def add_hours(
 
         runs = hours.run(draw, part, stop)
         if runs is None:
-            empty, done = empty + 1, draw  # a run much shorter than the capture: nothing starts in it
+            done = draw  # a run much shorter than the capture: nothing starts in it
             continue
         if len(runs) < len(disciplines):
             break
         done = draw
+        numbers.append(draw)
         rows = [hour_row(one, rule) for one in runs]
         for hour, values in zip(rows, criteria_values(rows), strict=True):
             found[hour["label"]].append(hour)
             criteria[hour["label"]].append(values)
-        if not plan.fixed and _native.is_a_look(done - empty, count):
+        if not plan.fixed and _native.is_a_look(len(numbers), count):
             settled = is_settled(own, list(criteria.values()), count, scenario.seed)
             if settled:
                 break
-    result.summary["resampling"]["hours"] = done - empty
+    result.summary["resampling"]["hours"] = len(numbers)
     result.summary["resampling"]["settled"] = settled
-    if count > done == empty:
+    if count > done and not numbers:
         result.summary["resampling"]["why_none"] = "there was no more memory or time for it"
-    if done > empty:
+    if numbers:
         of_hours = values_of_hours(criteria)
         for row in own:
             put_intervals(row, found[row["label"]], of_hours[row["label"]])
     if settled and progress is not None:
         progress(1.0)
-    return settled or done == count
+    return HoursRun(settled or done == count, numbers, criteria)
 
 
 def hour_row(run: HourRun, rule: Rule) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from mayfly.comparison.unanswered import udp_sentences, udp_share_lines
 from mayfly.text.readable import count_text
 
 if TYPE_CHECKING:
-    from mayfly.summary_types import Recommendation, Summary
+    from mayfly.summary_types import LinkShaper, Recommendation, Summary
 
 _SHAPES = (
     "It shapes both directions of eth0 to 95 % of the link's rates, so that what lasts waits there and not in the "
@@ -19,6 +19,11 @@ _SHAPES = (
 )
 
 _AT_THE_LINK = "The figures are of the discipline at the link itself: what the command gives was not simulated."
+
+_AS_SHAPED = (
+    "It shapes to the rates of [network.shaper]: the figures have the discipline there, {place}. Your router is behind "
+    "the link for what arrives, and before it for what it sends."
+)
 
 _WHOLE_LINES = (
     "For a router without Mayfly: the same line with --dry-run prints the commands of tc for both directions, and "
@@ -108,14 +113,17 @@ def switching_sentences(summary: Summary) -> list[str]:
     if not found or found.get("kind") == "fastest" or not found.get("command"):
         return [found["at_the_link"]] if found and found.get("at_the_link") else []
     links = summary.get("links")
-    if links and any(own.get("trace") for own in (links["down"], links["up"])):
+    ways = (links["down"], links["up"]) if links else ()
+    if any(own.get("trace") for own in ways):
         return [_VARIES]
     commands = found.get("commands")
     if commands is None:
         return []
     line = commands["line"]
     own = f"{found['at_the_link']} No shaper is needed then: `{line}`" if found.get("at_the_link") else None
-    lines = [_SHAPES, own or _AT_THE_LINK, *_box(found)]
+    shapers = [(way, own["shaper"]) for way, own in zip(("down", "up"), ways, strict=False) if own.get("shaper")]
+    lines = [_as_shaped(shapers)] if shapers else [_SHAPES, own or _AT_THE_LINK]
+    lines += _box(found)
     if commands["load"] is None:
         lines += [
             f"For what eth0 sends: `{_script(commands['up'])}`",
@@ -126,6 +134,12 @@ def switching_sentences(summary: Summary) -> list[str]:
     if own:
         return lines
     return [*lines, f"If eth0 is itself the bottleneck of what it sends, no shaper is needed: `{line}`"]
+
+
+def _as_shaped(shapers: Sequence[tuple[str, LinkShaper]]) -> str:
+    """Where the scenario has its shapers."""
+    places = [f"{'behind' if shaper['behind'] else 'before'} the link {way}" for way, shaper in shapers]
+    return _AS_SHAPED.format(place=" and ".join(places))
 
 
 def _box(found: Recommendation) -> list[str]:

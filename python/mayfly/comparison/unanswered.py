@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from mayfly.summary_types import Capture, Summary
 
 SOME = 0.1
-"""Share of the bytes of a capture, in UDP that is no call, from which on it is said in the first line, and the sentence
-on accuracy is not."""
+"""Share of the bytes of a capture, in UDP that is no call, video call or game, from which on it is said in the first
+line, and the sentence on accuracy is not."""
 
 KIND = "unanswered"
 """``kind`` of a recommendation that is withheld."""
@@ -39,7 +39,13 @@ def udp_share_of(capture: Capture | None) -> UdpShare | None:
     """
     if capture is None or "quic_share" not in capture:
         return None
-    return UdpShare(capture["quic_share"], capture["other_udp_share"], capture["udp_443_share"], capture["calls_share"])
+    return UdpShare(
+        capture["quic_share"],
+        capture["other_udp_share"],
+        capture["udp_443_share"],
+        capture["calls_share"],
+        capture.get("media_share", 0.0),  # since 2026-11-30
+    )
 
 
 def transport_note(changed: Mapping[str, Any]) -> str | None:

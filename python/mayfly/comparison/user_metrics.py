@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly import _native
 from mayfly.comparison.ordering import baseline
-from mayfly.text.readable import share_text
+from mayfly.text.readable import interval_text, share_text
 
 if TYPE_CHECKING:
-    from mayfly.summary_types import DisciplineRow, Summary
+    from mayfly.summary_types import DisciplineRow, Recommendation, Summary
 
 
 _SECONDS = {"s": 1.0, "ms": 1e-3}
@@ -155,6 +155,107 @@ def measured(row: DisciplineRow, measure: Measure) -> Felt | None:
     return Felt(value * scale, None if ends is None or None in ends else [end * scale for end in ends])
 
 
+def loaded_figures(advice: Recommendation, label: str) -> dict[str, Felt]:
+    """Figures of a discipline where the command puts it.
+
+    Parameters
+    ----------
+    advice : mapping
+        ``recommendation`` of the summary.
+    label : str
+        Of the discipline.
+
+    Returns
+    -------
+    dict of Felt
+        By id of the measure; empty where it was not run so.
+    """
+    own = next((one for one in advice.get("as_loaded") or () if one["discipline"] == label), None)
+    return {} if own is None else {id: Felt(value, own["ci95"].get(id)) for id, value in own["figures"].items()}
+
+
+def place_sentence(summary: Summary) -> str:
+    """Where the disciplines of tables and figures are, which the first sentence of the answer is not about.
+
+    Parameters
+    ----------
+    summary : mapping
+        As ``summary.json``.
+
+    Returns
+    -------
+    str
+        Empty where nothing was run where the command puts it.
+
+    Examples
+    --------
+    >>> place_sentence({"recommendation": None})
+    ''
+    """
+    advice = summary.get("recommendation")
+    return (
+        "Each discipline is at the link itself here; the first sentence is of the command."
+        if (advice and advice.get("at_the_link"))
+        else ""
+    )
+
+
+def ends_text(felt: Felt, measure: Measure) -> str:
+    """The interval of a figure in the unit in which the figure is shown, in brackets.
+
+    Parameters
+    ----------
+    felt : Felt
+    measure : Measure
+        Of which it is.
+
+    Returns
+    -------
+    str
+        Two digits of each end, as it is not known better, and whole per cent of shares from 1 % on, without a blank:
+        the table fits 80 columns. Empty without an interval.
+
+    Examples
+    --------
+    >>> ends_text(Felt(0.147, [0.0312, 0.2]), BY_ID["stream_missing"]), ends_text(Felt(4.2, None), BY_ID["call_mos"])
+    ('[3,20]', '')
+    >>> ends_text(Felt(3.57, [2.62, 6.04]), BY_ID["long_p50"]), ends_text(Felt(3.7, [3.3, 4.28]), BY_ID["call_mos"])
+    ('[2.6, 6]', '[3.3, 4.3]')
+    """
+    if felt.ci95 is None or felt.value is None:
+        return ""
+    if measure.is_time:
+        return interval_text(felt.value, felt.ci95, _end)
+    if measure.unit == "mos":
+        return f"[{felt.ci95[0]:.1f}, {felt.ci95[1]:.1f}]"
+    if measure.unit == "share":
+        return f"[{','.join(_percent(end) for end in felt.ci95)}]"
+    return f"[{', '.join(_end(end) for end in felt.ci95)}]"
+
+
+def _percent(share: float) -> str:
+    """An end of an interval of a share, in per cent.
+
+    Examples
+    --------
+    >>> _percent(0.0), _percent(0.0061), _percent(0.0312), _percent(0.447)
+    ('0', '0.6', '3', '45')
+    """
+    percent = round(100.0 * share, 1)
+    return f"{percent:.1f}" if 0.0 < percent < 1.0 else f"{percent:.0f}"
+
+
+def _end(value: float) -> str:
+    """An end of an interval, two digits.
+
+    Examples
+    --------
+    >>> _end(0.5963), _end(12.74), _end(1647.0)
+    ('0.6', '13', '1,600')
+    """
+    return f"{float(f'{value:.2g}'):,g}"
+
+
 def think_times(summary: Summary) -> bool:
     """Whether the flows of a summary are whole connections, whose times hold the think times of users and servers.
 
@@ -239,6 +340,33 @@ def streams_sentence(rows: Sequence[DisciplineRow]) -> str | None:
     kinds["other"] = found["count"] - sum(kinds.values())
     said = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     return f"UDP streams of 10 s or more, by direction: {said}."
+
+
+def series_sentence(rows: Sequence[DisciplineRow]) -> str | None:
+    """What of a capture looks like pages and is none, in words; None where there is nothing.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``disciplines`` of the summary. It depends on the capture alone, so the first row says it.
+
+    Returns
+    -------
+    str or None
+
+    Examples
+    --------
+    >>> series_sentence([{"users": {"pages": {"pages": 70, "series": 2}}}])
+    '2 series of connections, one after the other or over more than 30 s, are no pages.'
+    >>> series_sentence([{"users": {"pages": None}}])
+    """
+    found = next((users["pages"] for row in rows if (users := row.get("users")) and users.get("pages")), None)
+    if not found or not (count := found.get("series")):
+        return None
+    return (
+        f"{count:,} series of connections, one after the other or over more than 30 s, "
+        f"{'is no page' if count == 1 else 'are no pages'}."
+    )
 
 
 def load_sentence(rows: Sequence[DisciplineRow]) -> str | None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from mayfly import limits
-from mayfly.comparison.as_loaded import Loaded, as_loaded
+from mayfly.comparison.as_loaded import Loading
 from mayfly.comparison.comparison import Comparison, Engine, Rows, gather
 from mayfly.comparison.other_transport import other_transport
 from mayfly.comparison.prediction_error import expected_errors
-from mayfly.comparison.recommendation import recommendation, to_load
+from mayfly.comparison.recommendation import recommendation
 from mayfly.comparison.replay import replay_of, run_replay, traced
 from mayfly.comparison.sections.links import links_of
 from mayfly.comparison.session_bootstrap import add_hours, capture_rule, hour_rule, hours_for, split_progress
@@ -28,7 +28,6 @@ from mayfly.workload.replayed import closed
 from mayfly.workload.sieve import read_through
 
 if TYPE_CHECKING:
-    from mayfly.scenario.scenario import Scenario
     from mayfly.summary_types import Summary
 
 
@@ -165,7 +164,9 @@ def whatif(
     links = links_of(scenario, load_of, result.summary["disciplines"][0]["links"])
     assert links is not None  # a replay is over one link
     result.summary["links"] = links
-    if not add_hours(result, scenario, chosen, flows, plan, rest, stopping):
+    rest, last = split_progress(rest, len(chosen) / (len(chosen) + 1))
+    run = add_hours(result, scenario, chosen, flows, plan, rest, stopping)
+    if not run.complete:
         hours = result.summary["resampling"]["hours"]
         of = f"{plan.count}" if plan.fixed else f"at most {plan.count}"
         unsaid.append(
@@ -184,6 +185,7 @@ def whatif(
         "other_udp_share": found.udp.other,
         "udp_443_share": found.udp.at_443,
         "calls_share": found.udp.calls,
+        "media_share": found.udp.media,
         "left_out_share": found.left_out,
         "overhead_bytes": found.framing[0],
         "translated": found.framing[1],
@@ -191,8 +193,13 @@ def whatif(
     if found.guess is not None:
         # Rates and buffers of the command have the digits that a guess has.
         result.summary["guess"] = found.guess.document()
-    loaded = [] if stopping() or engine is not None else _loaded(result.summary, scenario, flows, begun, chosen)
-    result.summary["recommendation"] = recommendation(result.summary, loaded)
+    loading = None
+    if engine is None and found.replay != "packets":  # packets come as captured, whatever shapes them
+        rule = hour_rule(flows, result.summary["disciplines"])
+        loading = Loading(scenario, flows, begun, chosen, rule, run, last, stopping)
+    result.summary["recommendation"] = recommendation(result.summary, loading)
+    if last is not None:
+        last(1.0)
     if engine is None:
         add_worst(result.summary, scenario, begun, runs, found.ends, lasted_s)
     if found.sieved:
@@ -279,18 +286,6 @@ def _several(disciplines: Sequence[Discipline]) -> str:
     """
     *most, last = (discipline.label for discipline in disciplines)
     return f"{', '.join(most)} and {last}" if most else last
-
-
-def _loaded(
-    summary: "Summary", scenario: "Scenario", flows: pl.DataFrame, begun: pl.DataFrame, chosen: Sequence[Discipline]
-) -> list[Loaded]:
-    """What commands give to the flows that begin; empty where none shapes, or packets come as captured."""
-    labels, rates = to_load(summary)
-    if not labels or summary["capture"]["replay"] == "packets":
-        return []
-    disciplines = [next(one for one in chosen if one.label == label) for label in labels]
-    rule = hour_rule(flows, summary["disciplines"])
-    return as_loaded(scenario, begun, disciplines, rates, rule)
 
 
 def _recommended(summary: "Summary") -> str | None:

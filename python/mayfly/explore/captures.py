@@ -9,6 +9,7 @@ from typing import Protocol
 
 from mayfly.errors import MayflyError
 from mayfly.text.readable import printable
+from mayfly.workload.sieve import Sieve
 
 MOST_CAPTURE_BYTES = 2**30
 """Longest capture that the page takes, dropped on it or named, as it is in the file."""
@@ -39,11 +40,14 @@ class Captures:
         Networks on the near side; none to have them inferred.
     filter : str or None
         Packets that count.
+    key : bytes or None
+        Of Crypto-PAn, under which the page gets images of the addresses.
     """
 
     template: str
     internal: tuple[str, ...] = ()
     filter: str | None = None
+    key: bytes | None = None
     paths: dict[str, Path] = field(default_factory=dict)
 
     def add(self, path: str | os.PathLike[str]) -> str:
@@ -99,8 +103,15 @@ class Captures:
             raise MayflyError(f"{self.paths[name]}: cannot be read: {error.strerror or error}") from None
 
     def options(self, internal: Sequence[str] = ()) -> str:
-        """Options of :meth:`Engine.open`: the filter, and networks on the near side, else those of the command line."""
-        near = list(internal or self.internal) or None
+        """Options of :meth:`Engine.open`: the filter, and networks on the near side, else those of the command line.
+
+        Raises
+        ------
+        MayflyError
+            With a key, a network that is none.
+        """
+        near = Sieve(key=self.key).internal(internal or self.internal or None)
         # Put together as text: the template is long, and stays as it is.
         filtered = "" if self.filter is None else f'"filter": {json.dumps(self.filter)}, '
-        return f'{{"internal": {json.dumps(near)}, {filtered}"template": {self.template.strip()}}}'
+        keyed = "" if self.key is None else f'"key": {json.dumps(list(self.key))}, '
+        return f'{{"internal": {json.dumps(near)}, {filtered}{keyed}"template": {self.template.strip()}}}'

@@ -30,6 +30,7 @@ from mayfly.explore import PRESETS_FOLDER, TEMPLATE
 from mayfly.explore.captures import MOST_CAPTURE_BYTES, Captures, Engine
 from mayfly.explore.queue import GivenUp, Newest
 from mayfly.text.readable import printable
+from mayfly.workload.sieve import checked_key
 
 PAGE = Path(__file__).parent / "page"
 """Where `make explore` puts the page."""
@@ -382,6 +383,7 @@ def serving(
     port: int = 0,
     internal: Sequence[str] = (),
     filter: str | None = None,
+    anonymize: bool | bytes | None = None,
     folder: Path | None = None,
     engine: Engine | None = None,
 ) -> Server:
@@ -397,6 +399,9 @@ def serving(
         Packets of the captures that count (:func:`mayfly.workload.sieve.read_through`).
     internal : sequence of str
         Networks on the near side of the captures; inferred when there are none.
+    anonymize : bool or bytes, optional
+        As of :func:`mayfly.whatif`: the page gets images of the addresses, also of captures that are dropped on it.
+        ``internal`` and ``filter`` name real addresses, on the page, too.
     folder : path, optional
         Of the page; where `make explore` puts it when not given.
     engine : Engine, optional
@@ -410,12 +415,15 @@ def serving(
     Raises
     ------
     MayflyError
-        The page was not built, a capture cannot be read, the port cannot be had, or ``filter`` is none.
+        The page was not built, a capture cannot be read, the port cannot be had, or ``filter`` or ``anonymize`` is not
+        one.
     """
     if not 0 <= port <= 65_535:
         raise MayflyError(f"port {port}: must be from 0 to 65535; 0 finds a free one")
     files = page_files(folder or PAGE)
-    named = Captures(files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal), _checked_filter(filter))
+    named = Captures(
+        files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal), _checked_filter(filter), checked_key(anonymize)
+    )
     names = [named.add(path) for path in captures]
     desk = Desk(engine or _native_engine(), files, named)
     for name in names:

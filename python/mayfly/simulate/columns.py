@@ -1,5 +1,6 @@
 """Flow lists, what is known of their users, and results between polars and the native simulator."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from mayfly.metrics.media import is_of
 from mayfly.simulate.queue_delay import taken
 from mayfly.simulate.tables import IN_CELL
 from mayfly.workload import applications, stages
+from mayfly.workload.replayed import CAPTURED, CAPTURED_FOR
 
 NEVER = np.uint64(2**64 - 1)
 _DEFAULT_UDP_RATE_BPS = 1e6
@@ -312,7 +314,8 @@ def facts_of(flows: pl.DataFrame, probes: tuple[str, ...]) -> dict[str, Any]:
     dict
         ``probes``; arrays of a value per flow, empty where nothing is known of it: ``ids`` (int64), ``starts``
         (float64, s), ``groups`` (uint32) and ``stages`` (int64, -1 for none); ``capture`` of the flows of a
-        capture, else None: ``clients`` and ``connections`` (uint32), and ``calls``, an empty list of rows.
+        capture, else None: ``clients`` and ``connections`` (uint32), ``begun_s`` and ``lasted_s`` in the capture
+        (float64, s, not a number where that is not known), and ``calls``, an empty list of rows.
     """
     captured = "connection_id" in flows.columns
     # Of a capture all flows are its own: UDP that lasts is a stream whatever its group.
@@ -330,9 +333,18 @@ def facts_of(flows: pl.DataFrame, probes: tuple[str, ...]) -> dict[str, Any]:
         found["capture"] = {
             "clients": _ranks(opener),
             "connections": _ranks(flows["connection_id"]),
+            "begun_s": _seconds(flows, CAPTURED),
+            "lasted_s": _seconds(flows, CAPTURED_FOR),
             "calls": [],
         }
     return found
+
+
+def _seconds(flows: pl.DataFrame, name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A column of times, s; empty without one."""
+    if name not in flows.columns:
+        return np.empty(0)
+    return np.ascontiguousarray(flows[name].cast(pl.Float64).fill_null(math.nan).to_numpy())
 
 
 def with_calls(facts: dict[str, Any], rows: list[int]) -> dict[str, Any]:

@@ -385,6 +385,11 @@ LASTED = "lasted_s"
 """Column of a flow list: from the start of a connection to its last data, in the capture, s."""
 
 
+CAPTURED, CAPTURED_FOR = "captured_s", "captured_for_s"
+"""Columns of a list with users who wait: when each flow starts in the capture, and how long it lasts there, s; null for
+those that nobody waits for."""
+
+
 def closed(flows: pl.DataFrame) -> pl.DataFrame:
     """The list with users who wait.
 
@@ -396,8 +401,8 @@ def closed(flows: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     polars.DataFrame
-        Without `LASTED`; with ``stage`` and ``after``, and ``start_s`` from the end of the stage before where there
-        is one. In the order of the list.
+        Without `LASTED`; with ``stage`` and ``after``, ``start_s`` from the end of the stage before where there is
+        one, and `CAPTURED` and `CAPTURED_FOR`, which were ``start_s`` and `LASTED`. In the order of the list.
 
     Examples
     --------
@@ -417,4 +422,5 @@ def closed(flows: pl.DataFrame) -> pl.DataFrame:
     )
     begun_s, numbers, lasted_s = (np.ascontiguousarray(column) for column in columns)
     starts = pl.DataFrame(_native.closed_loop(begun_s, numbers, lasted_s))
-    return flows.with_columns(starts).drop(LASTED)
+    there = {CAPTURED: flows["start_s"].cast(pl.Float64), CAPTURED_FOR: flows[LASTED].cast(pl.Float64)}
+    return flows.with_columns(starts).with_columns(**there).drop(LASTED)

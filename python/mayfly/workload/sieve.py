@@ -114,7 +114,7 @@ def read_through(filter: str | None = None, anonymize: bool | bytes | None = Non
     Traceback (most recent call last):
     mayfly.errors.MayflyError: filter = 'tcp[13] & 2 != 0': 'tcp[13]' is none of its words; allowed are ...
     """
-    filter, key = checked_filter(filter), _checked_key(anonymize)
+    filter, key = checked_filter(filter), checked_key(anonymize)
     around = _SIEVE.get() or Sieve()
     if filter is None and key is None:
         yield around
@@ -174,8 +174,24 @@ def checked_filter(expression: object) -> str | None:
     return expression
 
 
-def _checked_key(anonymize: object) -> bytes | None:
-    """The key of addresses, None where they stay."""
+def checked_key(anonymize: object) -> bytes | None:
+    """The key of addresses.
+
+    Parameters
+    ----------
+    anonymize : object
+        As given.
+
+    Returns
+    -------
+    bytes or None, shape (32,)
+        Drawn for True; None where addresses stay.
+
+    Raises
+    ------
+    MayflyError
+        It is no key, nor True, False or None.
+    """
     if anonymize is None or anonymize is False:
         return None
     if anonymize is True:

@@ -32,12 +32,16 @@ class UdpShare:
         Of ``other``, to or from port 443: perhaps QUIC whose first packets were not captured.
     calls : float
         Of ``quic`` and ``other``, calls (``crates/replay/src/calls.rs``), which do not slow down anywhere.
+    media : float
+        Of ``other``, video calls and games by their packets (``crates/replay/src/udp_share.rs``), which do not slow
+        down for the seconds that a queue lasts; 0 of a table of connections.
     """
 
     quic: float = 0.0
     other: float = 0.0
     at_443: float = 0.0
     calls: float = 0.0
+    media: float = 0.0
 
     @property
     def whole(self) -> float:
@@ -46,8 +50,8 @@ class UdpShare:
 
     @property
     def doubtful(self) -> float:
-        """Of both, what may slow down when it meets a queue: all but calls."""
-        return self.whole - self.calls
+        """Of both, what may slow down when it meets a queue: all but calls, video calls and games."""
+        return self.whole - self.calls - self.media
 
     def document(self) -> dict[str, float]:
         """For JSON: ``quic_share``, ``other_udp_share``, ``udp_443_share`` and ``calls_share``."""

@@ -33,10 +33,26 @@ pub struct Question {
     pub framing: Option<Framing>,
     /// In the order in which they were named.
     pub disciplines: Vec<Row>,
-    /// Of some of these, by their labels, what the command gives: one run of the capture with the discipline where the
-    /// command puts it.
+    /// Of some of these, by their labels, what the command gives.
     #[serde(default)]
-    pub loaded: Vec<Row>,
+    pub loaded: Vec<LoadedRow>,
+}
+
+/// One run of the capture with a discipline where the command puts it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct LoadedRow {
+    /// With `resampled` where hours ran there.
+    #[serde(flatten)]
+    pub row: Row,
+    /// Values in the same hours of what is there, at the link; `None` without hours.
+    #[serde(default)]
+    pub there: Option<Draws>,
+}
+
+impl From<Row> for LoadedRow {
+    fn from(row: Row) -> LoadedRow {
+        LoadedRow { row, there: None }
+    }
 }
 
 /// What a capture shows of its link, for the words of a command.
@@ -74,6 +90,9 @@ pub struct Way {
     /// Whether its rate varies.
     #[serde(default)]
     pub varies: bool,
+    /// To what the runs shape it, bit/s; `None` where they do not.
+    #[serde(default)]
+    pub shaped_bps: Option<f64>,
 }
 
 /// Limit of a queue, and its unit.

@@ -45,7 +45,7 @@ pub struct Shape {
 }
 
 impl Shapes {
-    /// 95 % of the rate of each direction, and its buffer.
+    /// 95 % of the rate of each direction, or what the runs shape it to, and its buffer.
     pub(crate) fn of(row: &Row, links: &Links, guessed: bool) -> Shapes {
         let [down, up] = [&links.down, &links.up].map(|way| Shape::of(row, way, guessed));
         Shapes { down, up }
@@ -54,7 +54,8 @@ impl Shapes {
 
 impl Shape {
     fn of(row: &Row, way: &Way, guessed: bool) -> Shape {
-        let bps = (way.rate_bps * BELOW_THE_LINK).round_ties_even().max(LEAST_BPS);
+        let below = || (way.rate_bps * BELOW_THE_LINK).round_ties_even().max(LEAST_BPS);
+        let bps = way.shaped_bps.unwrap_or_else(below);
         let (limit, unit) = way.buffer;
         let limit = if guessed { three_digits(limit as f64) } else { limit };
         let in_bytes = IN_BYTES.contains(&row.id.as_str()) || matches!(row.runs_on(), Some(RunsOn::Module { .. }));
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     fn way(rate_bps: f64, buffer: Buffer) -> Way {
-        Way { rate_bps, buffer, load: None, varies: false }
+        Way { rate_bps, buffer, load: None, varies: false, shaped_bps: None }
     }
 
     fn command(id: &str, links: &Links, guessed: bool) -> Option<String> {
@@ -181,6 +182,13 @@ mod tests {
             "mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline fq_codel --down-buffer 300 --up-buffer 50"
         );
         assert_eq!((command("drr", &links, false), command("srpt", &links, false)), (None, None));
+    }
+
+    #[test]
+    fn what_the_runs_shape_to_is_what_the_command_shapes_to() {
+        let shaped = Way { shaped_bps: Some(9e6), ..way(10e6, (300, Unit::Packets)) };
+        let links = Links { down: shaped, up: way(2e6, (300, Unit::Packets)) };
+        assert!(command("fq_codel", &links, false).expect("it is there").contains("--down 9mbit --up 1900kbit"));
     }
 
     #[test]

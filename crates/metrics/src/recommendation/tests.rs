@@ -34,7 +34,13 @@ fn with_hours(mut row: Row) -> Row {
 }
 
 fn question(command: &str, rows: &[Row]) -> Question {
-    let way = |rate_bps: f64| Way { rate_bps, buffer: (300, Unit::Packets), load: Some(0.6), varies: false };
+    let way = |rate_bps: f64| Way {
+        rate_bps,
+        buffer: (300, Unit::Packets),
+        load: Some(0.6),
+        varies: false,
+        shaped_bps: None,
+    };
     Question {
         command: command.into(),
         links: Some(Links { down: way(20e6), up: way(5e6) }),
@@ -332,7 +338,7 @@ fn the_sentence_says_what_the_command_gives_and_a_later_one_what_the_link_would(
     let rows = [row("fifo", 0.4, 100.0, 5.0), row("fq_codel", 0.15, 11.0, 5.0), row("cake", 0.15, 11.0, 5.0)];
     let first = asked(&rows);
     assert_eq!((first.to_load, first.at_the_link.as_str()), (vec!["fq_codel".to_owned(), "cake".to_owned()], ""));
-    let loaded = vec![row("fq_codel", 0.35, 60.0, 5.0), row("cake", 0.34, 58.0, 5.0)];
+    let loaded = [row("fq_codel", 0.35, 60.0, 5.0), row("cake", 0.34, 58.0, 5.0)].map(LoadedRow::from).to_vec();
     let found = recommendation(&Question { loaded, ..question("whatif", &rows) }).expect("it is there");
     let load = "mayfly qdisc load eth0 --both-ways --down 19mbit --up 4750kbit --discipline fq_codel --buffer 300";
     assert_eq!(
@@ -354,7 +360,7 @@ fn the_sentence_says_what_the_command_gives_and_a_later_one_what_the_link_would(
 fn the_command_decides_between_those_that_are_as_good_at_the_link() {
     let rows = [row("fifo", 0.4, 100.0, 5.0), row("fq_codel", 0.15, 11.0, 5.0), row("cake", 0.15, 11.0, 5.0)];
     let of = |loaded: [Row; 2]| {
-        let asked = Question { loaded: loaded.to_vec(), ..question("whatif", &rows) };
+        let asked = Question { loaded: loaded.map(LoadedRow::from).to_vec(), ..question("whatif", &rows) };
         recommendation(&asked).expect("it is there")
     };
     let found = of([row("fq_codel", 0.39, 80.0, 5.0), row("cake", 0.2, 20.0, 5.0)]);
@@ -405,7 +411,7 @@ fn chance_of_the_command_is_that_of_the_hours_at_the_link() {
     for (by, expected) in [(steady, "the price: long transfers (median)"), (wild, "no price that is more than chance")]
     {
         let rows = [with(row("fifo", 0.4, 100.0, 4.0), steady), with(row("fq_codel", 0.1, 11.0, 4.0), by)];
-        let asked = Question { loaded: vec![row("fq_codel", 0.2, 60.0, 6.0)], ..question("whatif", &rows) };
+        let asked = Question { loaded: vec![row("fq_codel", 0.2, 60.0, 6.0).into()], ..question("whatif", &rows) };
         let found = recommendation(&asked).expect("it is there");
         assert!(found.sentence.contains(expected), "{}", found.sentence);
     }
@@ -432,7 +438,7 @@ fn gains_of_the_command_that_may_be_chance_are_said_to_be() {
     };
     let (steady, wild) = ([1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.01, 1.0], [1.0, 6.0, 0.5, 4.0, 0.6, 1.5, 0.9, 1.0]);
     let rows = [with(row("fifo", 0.4, 100.0, 5.0), steady, 100.0), with(row("fq_codel", 0.15, 11.0, 5.0), wild, 11.0)];
-    let loaded = vec![row("fq_codel", 0.16, 40.0, 5.0)];
+    let loaded = vec![row("fq_codel", 0.16, 40.0, 5.0).into()];
     let found = recommendation(&Question { loaded, ..question("whatif", &rows) }).expect("it is there");
     assert!(found.gives.iter().all(|one| !one.starts_with("ping")), "{:?}", found.gives);
     assert!(
@@ -440,4 +446,52 @@ fn gains_of_the_command_that_may_be_chance_are_said_to_be() {
         "{}",
         found.sentence
     );
+}
+
+#[test]
+fn hours_of_the_command_say_what_is_chance_where_they_ran() {
+    let ping = |mut own: Row, draws: [f64; 8]| {
+        own.resampled.as_mut().expect("hours").insert("ping_p95".into(), draws.map(Some).to_vec());
+        own
+    };
+    let (fifo, fair) = (with_hours(row("fifo", 0.4, 100.0, 5.0)), with_hours(row("fq_codel", 0.15, 11.0, 5.0)));
+    // At the link the ping varies without regard to that of fifo, and as loaded it goes with it.
+    let (slow, wild) =
+        ([100.0, 300.0, 70.0, 240.0, 60.0, 150.0, 90.0, 80.0], [11.0, 200.0, 5.0, 9.0, 70.0, 8.0, 90.0, 7.0]);
+    let rows = [ping(fifo, slow), ping(fair.clone(), wild)];
+    let asked_with = |loaded: LoadedRow| {
+        recommendation(&Question { loaded: vec![loaded], ..question("whatif", &rows) }).expect("it is there")
+    };
+    let first = recommendation(&question("whatif", &rows)).expect("it is there");
+    assert_eq!((first.to_load, first.to_resample), (vec!["fq_codel".to_owned()], None));
+    let loaded = row("fq_codel", 0.16, 40.0, 5.0);
+    let found = asked_with(loaded.clone().into());
+    let pair = ToResample { discipline: "fq_codel".into(), reference: "fifo".into() };
+    assert_eq!((found.to_load.len(), found.to_resample), (0, Some(pair)));
+    assert!(found.sentence.contains("it may be chance, ping under load 100 -> 40.0 ms)"), "{}", found.sentence);
+    let own = ping(with_hours(loaded), slow.map(|ms| 0.4 * ms));
+    let there = rows[0].resampled.clone();
+    let found = asked_with(LoadedRow { row: own, there });
+    assert_eq!(found.to_resample, None);
+    assert!(found.gives.contains(&"ping under load 100 -> 40.0 ms [-60, -60 %]".to_owned()), "{:?}", found.gives);
+    assert!(!found.sentence.contains("may be chance"), "{}", found.sentence);
+}
+
+#[test]
+fn the_one_whose_hours_ran_stays_the_one_that_is_named() {
+    let rows =
+        [row("fifo", 0.4, 100.0, 5.0), row("fq_codel", 0.15, 11.0, 5.0), row("cake", 0.15, 11.0, 5.0)].map(with_hours);
+    let mut loaded = [row("fq_codel", 0.2, 40.0, 5.0), row("cake", 0.21, 41.0, 5.0)].map(LoadedRow::from);
+    let ask = |loaded: &[LoadedRow]| {
+        recommendation(&Question { loaded: loaded.to_vec(), ..question("whatif", &rows) }).expect("it is there")
+    };
+    assert_eq!(ask(&loaded).discipline.as_deref(), Some("fq_codel"));
+    // Its own hours are wild; the other has the spread of the link.
+    loaded[0].row = with_hours(loaded[0].row.clone());
+    let wild = [0.1, 0.9, 0.05, 0.5, 0.3, 0.7, 0.2, 0.6].map(Some).to_vec();
+    loaded[0].row.resampled.as_mut().expect("hours").insert("short_p95".into(), wild);
+    loaded[0].there = rows[0].resampled.clone();
+    let found = ask(&loaded);
+    assert_eq!((found.discipline.as_deref(), found.to_resample), (Some("fq_codel"), None));
+    assert!(found.sentence.contains("it may be chance, short transfers"), "{}", found.sentence);
 }

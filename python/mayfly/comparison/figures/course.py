@@ -64,6 +64,6 @@ def course_figure(summary: Summary, styles: dict[str, Style]) -> Figure | None:
     caption = (
         f"The same traffic under both, in bins of {bin_s:g} s: what the link sends each way, headers and probes "
         "included, the mean round trip of the pings sent in the bin, and how long a packet that comes waits for those "
-        "before it in the queue down. Of the disciplines at the link itself. As the plots of flent's RRUL test."
+        "before it in the queue down. Each discipline is at the link itself here. As the plots of flent's RRUL test."
     )
     return Figure("course", "Load, ping and queue over time", caption, data, layout)

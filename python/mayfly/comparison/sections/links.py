@@ -46,7 +46,8 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any], used: LinksUse | No
         ``busier``, the direction that is offered the larger share of its rate (then: that used more of it), and for
         ``down`` and ``up`` their ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of
         the rate; None where there is no load to tell. Of a link that varies ``rate_bps`` is the mean, and ``trace``
-        tells more (:attr:`mayfly.link_trace.trace.LinkTrace.document`). None for a network that is not one link.
+        tells more (:attr:`mayfly.link_trace.trace.LinkTrace.document`). ``shaper`` has the rate and the place of the
+        scenario's, where it has one. None for a network that is not one link.
     """
     if not has_two_queues(scenario):
         return None
@@ -58,6 +59,14 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any], used: LinksUse | No
     for way in WAYS:
         if traces[way] is not None:
             found[way]["trace"] = traces[way].document
+    if (shaper := network.shaper) is not None:
+        from mayfly.simulate.network.shaping import shaper_rates
+
+        places = {"down": shaper.place, "up": shaper.reverse_place or shaper.place}
+        for way, rate in zip(WAYS, shaper_rates(network), strict=True):
+            if rate is not None:
+                constant = rate if shaper.controller == "none" else None
+                found[way]["shaper"] = {"rate_bps": constant, "behind": places[way] == "behind"}
     return found
 
 
