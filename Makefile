@@ -12,7 +12,7 @@ LOCK := .ci/requirements-test.txt
 # As many tests at a time as there are processors.
 TEST_JOBS ?= $(shell nproc)
 # The tests of a file run in one process, one after another: they share what they measure.
-PYTEST := $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile
+PYTEST := $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile -o faulthandler_timeout=300
 # K/N: of the slow lane only part K of N.
 PART ?=
 

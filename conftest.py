@@ -5,6 +5,7 @@ It stands at the root, so that it holds wherever pytest starts and for doctests 
 
 import itertools
 import os
+import signal
 import tomllib
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping
@@ -141,3 +142,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.section(f"{counted.total()} skipped", "=")
         for reason, tests in sorted(counted.items(), key=lambda pair: (-pair[1], pair[0])):
             terminalreporter.line(f"{tests:6} {reason}")
+
+
+HANDLERS = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call() -> None:
+    """Puts the handlers of signals back before each test.
+
+    A command that runs in this process ignores signals before it prints its JSON, and every program that a later test
+    starts inherits what is ignored: such a test would send it a signal and wait for ever.
+    """
+    for number, handler in HANDLERS.items():
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)

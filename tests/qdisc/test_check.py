@@ -10,10 +10,11 @@ import time
 from dataclasses import replace
 
 import pytest
-from invocation import COMMAND, refused_here
+from invocation import COMMAND, heed_interrupts, refused_here
 
 from mayfly.errors import MayflyError
 from mayfly.qdisc import check as module
+from mayfly.qdisc import pings
 from mayfly.qdisc.check import Check, Direction, Prediction, Second, _direction, _is_leaf, check, counters, predicted
 from mayfly.qdisc.interface import arrives_through
 from mayfly.qdisc.pings import Ping, Pings, pings_of
@@ -321,7 +322,11 @@ def test_an_interrupt_ends_it_sooner_with_the_result(tmp_path, stopped):
     words = ["check", "lo", "--ping", "127.0.0.1", "--prediction", tmp_path, "--for", "10min", "--json"]
     path = f"{tmp_path}:{os.environ['PATH']}"
     with subprocess.Popen(
-        [*COMMAND, *words], env=os.environ | {"PATH": path}, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, *words],
+        env=os.environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts,
     ) as child:
         end = time.monotonic() + 60
         while not (tmp_path / "started").exists() and time.monotonic() < end:
@@ -355,6 +360,21 @@ def test_options_are_refused_with_their_bounds(tmp_path):
     for host in ("-f", "a b", "$(x)", ""):
         with pytest.raises(MayflyError, match="must be the name or the address of a host"):
             Ping(host)
+
+
+def test_a_ping_that_ignores_interrupts_is_killed(tmp_path, monkeypatch):
+    """It waited for ever: a job in the background passes on that interrupts are ignored."""
+    (tmp_path / "ping").write_text(
+        "#!/bin/sh\ntrap '' INT\necho '[10.5] 64 bytes: icmp_seq=1 ttl=64 time=500 ms'\nexec sleep 600\n"
+    )
+    (tmp_path / "ping").chmod(0o755)
+    monkeypatch.setattr(pings.system, "program", lambda name: str(tmp_path / name))
+    monkeypatch.setattr(pings, "_ENDS_WITHIN_S", 0.1)
+    found = Ping("127.0.0.1")
+    end = time.monotonic() + 30
+    while found._lines.seek(0, os.SEEK_END) == 0 and time.monotonic() < end:
+        time.sleep(0.02)
+    assert found.stop() == Pings(((10.0, 0.5),), 1)
 
 
 def can_ping():

@@ -105,3 +105,12 @@ def test_a_file_is_searched_for_doctests_where_it_has_a_prompt(suite):
         without="raise AssertionError('imported')\n",
     )
     suite.runpytest("-q", "--doctest-modules").assert_outcomes(passed=24, skipped=6, failed=1)
+
+
+def test_a_signal_that_a_test_ignores_is_not_ignored_in_the_next(suite):
+    suite.path.joinpath("tests", "test_a.py").write_text(
+        "import signal\n"
+        "def test_one(): signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "def test_two(): assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL\n"
+    )
+    suite.runpytest_subprocess("-q", "tests/test_a.py").assert_outcomes(passed=2)

@@ -88,7 +88,7 @@ describe("streams of UDP", () => {
 describe("transfers that never end", () => {
   const some = (p95_s: number | null): ReturnType<typeof outcome> => {
     const made = outcome("fifo", {});
-    const pages = { pages: 31, unfinished: 9, p50_s: 1, p95_s, p99_s: null, p50_ci95: null, p95_ci95: null };
+    const pages = { pages: 31, series: 0, unfinished: 9, p50_s: 1, p95_s, p99_s: null, p50_ci95: null, p95_ci95: null };
     return { ...made, figures: { ...made.figures, pages } };
   };
   const pages = metric("pages");

@@ -14,6 +14,9 @@ from mayfly.text.quantity import shown
 EVERY_S = 0.2
 """Between two packets: the shortest that ping allows to users without rights."""
 
+_ENDS_WITHIN_S = 5.0
+"""After an interrupt; beyond, it is killed."""
+
 _HOST = re.compile(r"[0-9A-Za-z_][0-9A-Za-z._:%-]{0,252}")
 _ANSWER = re.compile(r"^\[(\d+\.\d+)\] .*\bicmp_seq=(\d+) .*\btime=([\d.]+) ms")
 _TOTAL = re.compile(r"^(\d+) packets transmitted")
@@ -94,6 +97,10 @@ class Ping:
         """
         if not self.ended():
             self._child.send_signal(signal.SIGINT)  # upon which ping prints its totals
+            try:
+                self._child.wait(_ENDS_WITHIN_S)
+            except subprocess.TimeoutExpired:
+                self._child.kill()  # its answers are in the file, and count
         self._child.wait()
         with self._lines:
             self._lines.seek(0)
