@@ -10,7 +10,6 @@ from packets import write_udp
 
 from mayfly import _native
 from mayfly.comparison.comparison import compare, run
-from mayfly.comparison.recommendation import recommendation
 from mayfly.comparison.replay import replay_of
 from mayfly.comparison.whatif import whatif
 from mayfly.explore.catalogue import PRESETS

@@ -69,7 +69,9 @@ def drawn(table: Table, most: int) -> str | None:
     spaces = any(line.endswith(" ") for row in texts for text in row for line in text.split("\n"))
     folds_at = table.folds_at
     # Where room is short, spaces at the end of a line decide what the library hides.
-    if whole + (_SPACES if spaces else 0) > most or len(table.title) > whole or (folds_at and max(widths[: table.names]) > folds_at):
+    if whole + (_SPACES if spaces else 0) > most or len(table.title) > whole:
+        return None
+    if folds_at and max(widths[: table.names]) > folds_at:
         return None
     lines = [table.title.ljust(whole)] if table.title else []
     for at, row in enumerate(cells):
