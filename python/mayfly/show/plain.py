@@ -14,9 +14,6 @@ from mayfly.show.table import Table
 _NARROW = "–—…≤≥≈→←↔“”‘’ρ−"
 """One column wide, beyond those of :func:`_is_narrow`."""
 
-_SPACES = 20
-"""Columns to spare from which on spaces at the end of cells cannot matter."""
-
 
 def is_plain() -> bool:
     """Whether standard output is no terminal, nor to be treated as one, and takes all signs."""
@@ -61,17 +58,15 @@ def drawn(table: Table, most: int) -> str | None:
     texts = [list(table.heads), *rows]
     if not all(map(_is_narrow, [table.title, *(text for row in texts for text in row)])):
         return None
-    cells = [[[line.rstrip() for line in text.split("\n")] for text in row] for row in texts]
+    cells = [[text.split("\n") for text in row] for row in texts]
+    if any(line.endswith(" ") for row in cells for cell in row for line in cell):
+        # The library gives such a line more room in some tables than in others.
+        return None
     after = 1 if table.padded else 0
     widths = [max(len(line) for row in cells for line in row[at]) for at in range(len(table.heads))]
-    between = len(widths) * after + len(widths) - 1
-    whole = sum(widths) + between
-    spaces = any(line.endswith(" ") for row in texts for text in row for line in text.split("\n"))
+    whole = sum(widths) + len(widths) * after + len(widths) - 1
     folds_at = table.folds_at
-    # Where room is short, spaces at the end of a line decide what the library hides.
-    if whole + (_SPACES if spaces else 0) > most or len(table.title) > whole:
-        return None
-    if folds_at and max(widths[: table.names]) > folds_at:
+    if whole > most or len(table.title) > whole or (folds_at and max(widths[: table.names]) > folds_at):
         return None
     lines = [table.title.ljust(whole)] if table.title else []
     for at, row in enumerate(cells):
