@@ -33,7 +33,7 @@ pub struct Capture {
     pub udp_443_share: f64,
     /// Calls, as a share of the bytes.
     pub calls_share: f64,
-    /// Video calls and games of UDP, as a share of the bytes ([](users.md#streams)).
+    /// Video calls and games of UDP, as a share of the bytes ([](users.md#streams-of-udp)).
     pub media_share: f64,
     /// Packets in no connection: their share of the packets or of the bytes, whichever is more.
     pub left_out_share: f64,
