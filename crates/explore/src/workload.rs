@@ -163,22 +163,23 @@ pub(crate) fn prepared(
     Ok(Prepared { run, flows, facts, attackers, alone, of })
 }
 
-fn rate(bps: u64) -> Result<BitRate, ExploreError> {
-    BitRate::from_bps(bps).ok_or_else(|| ExploreError("a rate of 0: must be above 0".into()))
+fn rate(name: &str, bps: u64) -> Result<BitRate, ExploreError> {
+    BitRate::from_bps(bps).ok_or_else(|| ExploreError(format!("{name} = 0: must be above 0")))
 }
 
 /// Puts the discipline behind the link for what arrives, and before it for what is sent. The link keeps its buffers.
 fn set_shapers(run: &mut Run, loaded: &AsLoaded) -> Result<(), ExploreError> {
     let network = &mut run.network;
-    let shaper = |bps, modem, place| rate(bps).map(|rate| Shaper { rate, modem, place });
-    network.shaping.forward = Some(shaper(loaded.down_bps, network.limit, ShaperPlace::Behind)?);
-    network.shaping.reverse = Some(shaper(loaded.up_bps, network.reverse_limit, ShaperPlace::Before)?);
+    let down = rate("as_loaded.down_bps", loaded.down_bps)?;
+    let up = rate("as_loaded.up_bps", loaded.up_bps)?;
+    network.shaping.forward = Some(Shaper { rate: down, modem: network.limit, place: ShaperPlace::Behind });
+    network.shaping.reverse = Some(Shaper { rate: up, modem: network.reverse_limit, place: ShaperPlace::Before });
     Ok(())
 }
 
 fn set_link(run: &mut Run, link: &LinkRequest) -> Result<(), ExploreError> {
-    run.network.rate = rate(link.rate_bps)?;
-    run.network.reverse_rate = link.reverse_rate_bps.map(rate).transpose()?;
+    run.network.rate = rate("link.rate_bps", link.rate_bps)?;
+    run.network.reverse_rate = link.reverse_rate_bps.map(|bps| rate("link.reverse_rate_bps", bps)).transpose()?;
     run.network.limit = link.buffer;
     run.network.reverse_limit = link.reverse_buffer.unwrap_or(link.buffer);
     Ok(())

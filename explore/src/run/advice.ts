@@ -57,10 +57,10 @@ export class Advice {
   }
 }
 
-function asLoaded(told: Recommendation, outcomes: readonly Outcome[], loading: Loading): Request[] {
-  if (told.shapes === null) return [];
-  const { down, up } = told.shapes;
+function asLoaded(first: Recommendation, outcomes: readonly Outcome[], loading: Loading): Request[] {
+  if (first.shapes === null) return [];
+  const { down, up } = first.shapes;
   const busy = outcomes.flatMap(({ figures }) => (figures.ping ? [figures.ping.while_busy] : []));
   const where = { down_bps: down.rate_bps, up_bps: up.rate_bps, while_busy: busy.length > 0 && busy.every((one) => one) };
-  return told.to_load.flatMap((label) => loading(label, where) ?? []);
+  return first.to_load.flatMap((label) => loading(label, where) ?? []);
 }

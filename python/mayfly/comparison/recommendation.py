@@ -139,7 +139,8 @@ def _answered_with(summary: Summary, loading: Loader | None) -> tuple[dict[str, 
     if loading is None or found is None or not found["to_load"]:
         return found, []
     rates: dict[str, int] = {way: found["shapes"][way]["rate_bps"] for way in WAYS}
-    loaded = loading.run(found["to_load"], rates)
+    if not (loaded := loading.run(found["to_load"], rates)):
+        return found, []
     found = _answered(summary, loaded)
     if found is not None and (pair := found["to_resample"]):
         at = next(at for at, one in enumerate(loaded) if one.row["label"] == pair["discipline"])

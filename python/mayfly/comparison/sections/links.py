@@ -46,7 +46,7 @@ def links_of(scenario: Scenario, offered: Mapping[str, Any], used: LinksUse | No
         ``busier``, the direction that is offered the larger share of its rate (then: that used more of it), and for
         ``down`` and ``up`` their ``rate_bps``, ``buffer`` (limit and unit), ``offered_mbps`` and ``load``, its share of
         the rate; None where there is no load to tell. Of a link that varies ``rate_bps`` is the mean, and ``trace``
-        tells more (:attr:`mayfly.link_trace.trace.LinkTrace.document`). ``shaper`` has the rate and the place of the
+        has more (:attr:`mayfly.link_trace.trace.LinkTrace.document`). ``shaper`` has the rate and the place of the
         scenario's, where it has one. None for a network that is not one link.
     """
     if not has_two_queues(scenario):
