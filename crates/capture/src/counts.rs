@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use account::{Account, Amount, Reason};
+
+use crate::connections::connection::{Connection, Protocol};
 use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::read::clocks::Clock;
@@ -45,9 +48,37 @@ impl Tap {
     }
 }
 
+/// What connections show of what a capture can answer: TCP connections with payload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// How many.
+    pub tcp: u64,
+    /// Of these, those of which packets of one direction alone were captured.
+    pub one_way: u64,
+    /// Of these, those with a round-trip time.
+    pub timed: u64,
+}
+
+impl Shown {
+    /// Counts a connection.
+    pub fn see(&mut self, one: &Connection) {
+        let payload = one.from_opener.distinct_bytes.saturating_add(one.from_responder.distinct_bytes);
+        if one.protocol == Protocol::Tcp && payload > 0 {
+            self.tcp += 1;
+            self.one_way += u64::from(one.from_opener.packets == 0 || one.from_responder.packets == 0);
+            self.timed += u64::from(one.rtt_ns.is_some());
+        }
+    }
+}
+
 /// What was read, and what became of it: `packets = decoded + skipped`.
+#[must_use = "what was left out must reach the user"]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// What became of all packets and their bytes.
+    pub account: Account,
+    /// What the connections show.
+    pub shown: Shown,
     /// Packet records that were read, without those that a filter left out.
     pub packets: u64,
     /// Of these, those in the connection table.
@@ -116,6 +147,20 @@ impl Counts {
         self.latest_ns.abs_diff(self.earliest_ns)
     }
 
+    /// Adds what a shard of these packets gave up, and what its connections show.
+    pub fn add_shard(&mut self, shard: &Counts) {
+        self.evicted += shard.evicted;
+        self.unanswered.connections += shard.unanswered.connections;
+        self.unanswered.packets += shard.unanswered.packets;
+        self.unanswered.bytes = self.unanswered.bytes.saturating_add(shard.unanswered.bytes);
+        self.shown.tcp += shard.shown.tcp;
+        self.shown.one_way += shard.shown.one_way;
+        self.shown.timed += shard.shown.timed;
+        for reason in [Reason::Evicted, Reason::Budget] {
+            self.account.withdraw(reason, shard.account.left_out(reason));
+        }
+    }
+
     /// Adds a tap; returns its number.
     pub(crate) fn add_tap(&mut self, tap: Tap) -> u32 {
         self.taps.push(tap);
@@ -130,14 +175,24 @@ impl Counts {
         }
     }
 
-    pub(crate) fn skip(&mut self, reason: Skip) {
+    /// A packet of `bytes` that is left out.
+    pub(crate) fn skip(&mut self, reason: Skip, bytes: u64) {
         self.skipped[reason as usize] += 1;
+        self.account.leave_out(reason.reason(0), Amount::one(bytes));
     }
 
-    /// A frame that was not decoded; `other` is the protocol and the length of its IP packet where that is why.
+    /// A packet of `bytes` that is in no connection table, so that no filter lets it pass.
+    pub(crate) fn filter(&mut self, bytes: u64) {
+        self.filtered += 1;
+        self.account.see(Amount::one(bytes));
+        self.account.leave_out(Reason::Filter, Amount::one(bytes));
+    }
+
+    /// A frame of `bytes` that was not decoded; `other` is the protocol and the length of its IP packet where that is why.
     #[cold]
-    pub(crate) fn skip_frame(&mut self, reason: Skip, link_type: i32, other: (u8, u64)) {
-        self.skip(reason);
+    pub(crate) fn skip_frame(&mut self, reason: Skip, bytes: u64, link_type: i32, other: (u8, u64)) {
+        self.skipped[reason as usize] += 1;
+        self.account.leave_out(reason.reason(other.0), Amount::one(bytes));
         if reason == Skip::LinkType {
             *self.link_types.entry(link_type).or_default() += 1;
         }

@@ -79,7 +79,7 @@ fn first_ns(reader: &mut Reader<Bytes>) -> Result<Option<i64>, CaptureError> {
         match reader.read_item()? {
             Item::Packet(record) => return Ok(Some(record.time_ns)),
             Item::End { .. } => return Ok(None),
-            Item::Undated(_) | Item::Other => {}
+            Item::Undated(..) | Item::Other => {}
         }
     }
 }

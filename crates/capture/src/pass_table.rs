@@ -6,12 +6,13 @@ use crate::connections::connection::Connection;
 use crate::connections::table::{Finished, Packet, Table};
 use crate::connections::transfer::{Ideal, Train};
 use crate::connections::volumes::Volume;
-use crate::counts::Counts;
+use crate::counts::{Counts, Shown};
 use crate::options::Options;
 use crate::read::merge::Arrival;
 use crate::read::pass::Taker;
 
 /// What one capture contains.
+#[must_use = "what was left out must reach the user"]
 #[derive(Clone, Debug, Default)]
 pub struct Capture {
     /// Connections and flows in the order of their first packets.
@@ -45,6 +46,8 @@ pub trait Leaving {
 /// A table of connections that packets go into.
 pub(crate) struct Tabled<'a, 'b> {
     pub(crate) table: Table,
+    /// Of those that left.
+    shown: Shown,
     ideal: Ideal,
     volumes_in_time: bool,
     leaving: Option<&'a mut (dyn Leaving + 'b)>,
@@ -80,7 +83,7 @@ impl<'a, 'b> Tabled<'a, 'b> {
         let table = Table::with_limits(options.max_flows, options.max_trains).holding(options.max_held);
         let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
         let (ideal, volumes_in_time) = (options.ideal, options.volumes_in_time);
-        Tabled { table: table.leaving(leaving.is_some()), ideal, volumes_in_time, leaving }
+        Tabled { table: table.leaving(leaving.is_some()), shown: Shown::default(), ideal, volumes_in_time, leaving }
     }
 
     /// Passes on what the table has given up.
@@ -93,7 +96,9 @@ impl<'a, 'b> Tabled<'a, 'b> {
     #[cold]
     fn all_go(&mut self, first_ns: i64) -> io::Result<()> {
         while let (Some(entry), Some(leaving)) = (self.table.left(), self.leaving.as_mut()) {
-            leaving.leaves(entry.serial, entry.connection(first_ns, &self.ideal))?;
+            let connection = entry.connection(first_ns, &self.ideal);
+            self.shown.see(&connection);
+            leaving.leaves(entry.serial, connection)?;
         }
         Ok(())
     }
@@ -101,11 +106,14 @@ impl<'a, 'b> Tabled<'a, 'b> {
     /// What it came to, with what was counted.
     pub(crate) fn finish(self, mut counts: Counts) -> Capture {
         (counts.evicted, counts.unanswered) = (self.table.evicted(), self.table.unanswered());
+        self.table.withdraw(&mut counts.account);
+        counts.shown = self.shown;
         let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal, self.volumes_in_time);
         counts.trains_left_out = finished.trains_left_out;
         counts.packets_left_out = finished.packets_left_out;
         counts.volume_width_ns = finished.volume_width_ns;
         counts.volumes_left_out = finished.volumes_left_out;
+        finished.connections.iter().for_each(|connection| counts.shown.see(connection));
         let Finished { connections, serials, trains, packets, volumes, .. } = finished;
         Capture { connections, serials, trains, packets, volumes, counts }
     }

@@ -1,6 +1,6 @@
 //! No input panics or hangs, and the books balance whatever the file holds.
 
-use capture::{Capture, CaptureError, Options, read};
+use capture::{Amount, Capture, CaptureError, Options, read};
 use proptest::prelude::*;
 
 use crate::wire::*;
@@ -40,6 +40,10 @@ fn check(file: &[u8]) -> Option<Capture> {
     let sides = || capture.connections.iter().flat_map(|flow| [&flow.from_opener, &flow.from_responder]);
     let packets: u64 = sides().map(|side| side.packets).sum();
     assert!(packets <= counts.decoded);
+    assert!(counts.account.is_exact(), "{counts:?}");
+    assert_eq!(counts.account.seen().count, counts.packets);
+    let wire_bytes = sides().map(|side| side.wire_bytes).sum();
+    assert_eq!(counts.account.used(), Amount::of(packets, wire_bytes));
     assert!(counts.evicted > 0 || packets == counts.decoded);
     for flow in &capture.connections {
         let Some(data_ns) = flow.data_ns else { continue };

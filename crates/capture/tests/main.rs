@@ -1,5 +1,6 @@
 //! Captures made byte by byte or read from a file, and what the library reads of them.
 
+mod account;
 mod arbitrary;
 mod connections;
 mod copies;

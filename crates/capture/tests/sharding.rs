@@ -47,7 +47,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
+        drop(std::fs::remove_dir_all(&self.0));
     }
 }
 
@@ -64,6 +64,7 @@ fn together(shards: &[Capture], options: &Options, mut counts: Counts) -> Captur
     let mut all = Capture::default();
     let mut volumes = Volumes::with_limit(options.max_volumes);
     for shard in shards {
+        counts.add_shard(&shard.counts);
         rows.extend(shard.serials.iter().copied().zip(shard.connections.iter().cloned()));
         all.trains.extend(
             shard.trains.iter().map(|&train| capture::Train { connection: row_of(shard, train.connection), ..train }),
@@ -127,7 +128,7 @@ fn an_office_is_the_same_from_shards() {
     // More rows than are allowed: wider windows, and the same ones.
     let few = Options { max_volumes: 3_000, ..LIMITS };
     assert!(same(&folder, &office, &few).counts.volume_width_ns > 1_000_000);
-    same(&folder, &office, &Options { max_volumes: 500, ..LIMITS });
+    assert!(same(&folder, &office, &Options { max_volumes: 500, ..LIMITS }).counts.account.is_exact());
 }
 
 #[test]
@@ -138,7 +139,8 @@ fn captures_with_oddities_are_the_same_from_shards() {
     let present: Vec<PathBuf> = names.iter().map(|name| shared.join(name)).filter(|path| path.exists()).collect();
     for path in present.into_iter().chain([repository("tests/data/tiny.pcapng.gz")]) {
         for tunnels in [false, true] {
-            same(&folder, std::slice::from_ref(&path), &Options { tunnels, ..LIMITS });
+            let read = same(&folder, std::slice::from_ref(&path), &Options { tunnels, ..LIMITS });
+            assert!(read.counts.account.is_exact());
         }
     }
 }
@@ -233,7 +235,8 @@ fn a_shard_that_is_not_whole_is_refused() {
     let folder = Folder::new("damaged");
     let capture = [folder.written("mixed.pcap", &pcap(&mixed(), 1, false, false))];
     let paths = folder.shards(1);
-    split_files(&capture, &LIMITS, &mut || true, &paths).expect("a shard");
+    let counts = split_files(&capture, &LIMITS, &mut || true, &paths).expect("a shard");
+    assert!(counts.account.is_exact());
     let whole = std::fs::read(&paths[0]).expect("a shard");
     for length in [0, 7, 8, 9, whole.len() / 2, whole.len() - 1] {
         let path = folder.written("cut.shard", &whole[..length]);
@@ -244,7 +247,7 @@ fn a_shard_that_is_not_whole_is_refused() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x5a;
         // It may pass for another capture; it does no harm.
-        let _ = read_shard(&folder.written("damaged.shard", &damaged), &LIMITS, None, &mut || true, None);
+        drop(read_shard(&folder.written("damaged.shard", &damaged), &LIMITS, None, &mut || true, None));
     }
     let stopped = read_shard(&paths[0], &LIMITS, None, &mut || false, None);
     assert!(matches!(stopped, Err(CaptureError::Cancelled)));

@@ -56,17 +56,19 @@ fn packet<'a>(mut field: impl FnMut() -> Option<&'a str>) -> Option<Packet> {
 fn state(queue: &Qdisc, own: Option<u64>) -> String {
     let mut line = String::new();
     for (victim, reason) in queue.dropped().iter().filter(|(victim, _)| Some(victim.handle) != own) {
-        let _ = write!(line, "{}{}:{}", if line.is_empty() { "" } else { "," }, victim.handle, name(*reason));
+        write!(line, "{}{}:{}", if line.is_empty() { "" } else { "," }, victim.handle, name(*reason))
+            .expect("a string takes all");
     }
     if line.is_empty() {
         line.push('-');
     }
     let high = queue.high_backlog().map_or("-".to_owned(), |packets| packets.to_string());
-    let _ = write!(line, " {} {} {} {high}", queue.backlog(), queue.stats().backlog_bytes(), queue.flow_table_len());
+    write!(line, " {} {} {} {high}", queue.backlog(), queue.stats().backlog_bytes(), queue.flow_table_len())
+        .expect("a string takes all");
     if let Some(told) = queue.nonresponsive() {
         let fixed = |value: f64| value * f64::from(1 << 14);
-        let _ = write!(line, " {} {}", told.at.0, fixed(told.share));
-        let _ = write!(line, " {} {}", fixed(told.flows), told.doubt.unwrap_or("-"));
+        write!(line, " {} {}", told.at.0, fixed(told.share)).expect("a string takes all");
+        write!(line, " {} {}", fixed(told.flows), told.doubt.unwrap_or("-")).expect("a string takes all");
     }
     line
 }

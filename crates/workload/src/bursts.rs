@@ -206,9 +206,9 @@ pub fn text(bursts: &[Burst]) -> String {
     for (place, burst) in bursts.iter().enumerate() {
         let blank = if place > 0 { " " } else { "" };
         // Writing to a string does not fail.
-        let _ = write!(text, "{blank}{}:{}", decimal(burst.at_ns), burst.packet_bytes);
+        write!(text, "{blank}{}:{}", decimal(burst.at_ns), burst.packet_bytes).expect("a string takes all");
         if burst.packets > 1 {
-            let _ = write!(text, "x{}/{}", burst.packets, decimal(burst.gap_ns));
+            write!(text, "x{}/{}", burst.packets, decimal(burst.gap_ns)).expect("a string takes all");
         }
     }
     text
@@ -284,7 +284,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in ".{0,80}") {
-            let _ = parse(&text);
+            drop(parse(&text));
         }
     }
 }

@@ -383,7 +383,13 @@ impl Entry {
     pub(crate) fn unanswered(&self) -> Option<(u64, u64)> {
         let [one, two] = &self.halves;
         let silent = one.packets == 0 || two.packets == 0;
-        silent.then_some((one.packets + two.packets, one.wire_bytes + two.wire_bytes))
+        silent.then(|| self.carried())
+    }
+
+    /// Packets of both directions, and their IP bytes.
+    pub(crate) fn carried(&self) -> (u64, u64) {
+        let [one, two] = &self.halves;
+        (one.packets + two.packets, one.wire_bytes + two.wire_bytes)
     }
 
     /// The train that runs, as it stands.

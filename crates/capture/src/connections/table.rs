@@ -13,6 +13,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 
+use account::{Account, Amount, Reason};
 use hashbrown::HashTable;
 
 use crate::connections::connection::{Connection, Protocol};
@@ -62,6 +63,10 @@ const LEAST_HELD: usize = 1_000;
 /// Part of the connections that are given up at once where memory is short.
 const GIVEN_UP: usize = 8;
 
+/// Places of the bounds in what is lost.
+const OPEN_BOUND: usize = 0;
+const HELD_BOUND: usize = 1;
+
 /// Places of the cache of connections of late, a power of 2.
 const RECENT: usize = 1 << 12;
 
@@ -99,6 +104,8 @@ pub struct Table {
     created: u64,
     evicted: u64,
     unanswered: Unanswered,
+    /// Packets of those that were given up and did not leave: as many open at once, and where memory is the bound.
+    lost: [Amount; 2],
     /// What was given up and had an answer, where that is wanted.
     leaving: Option<Vec<Entry>>,
     trains: Trains,
@@ -145,6 +152,7 @@ impl Table {
             created: 0,
             evicted: 0,
             unanswered: Unanswered::default(),
+            lost: Default::default(),
             leaving: None,
             trains: Trains { limit: trains, ..Trains::default() },
             pauses: false,
@@ -193,6 +201,13 @@ impl Table {
     /// Of those given up, what nobody answered.
     pub(crate) fn unanswered(&self) -> Unanswered {
         self.unanswered
+    }
+
+    /// Takes the packets of connections that were given up, and did not leave, out of what was used.
+    pub(crate) fn withdraw(&self, account: &mut Account) {
+        for (reason, amount) in [Reason::Evicted, Reason::Budget].into_iter().zip(self.lost) {
+            account.withdraw(reason, amount);
+        }
     }
 
     /// Connections given up because the table was full.
@@ -380,7 +395,7 @@ impl Table {
             if silent_ns >= QUIET_NS as i64 {
                 self.put(oldest, Standing::Silent);
             } else {
-                self.take_out(oldest);
+                self.take_out(oldest, OPEN_BOUND);
             }
         }
         while self.entries.len() >= self.most_held {
@@ -393,12 +408,12 @@ impl Table {
         let oldest = LISTS.map(|list| self.lists[list as usize].oldest);
         let there = oldest.into_iter().filter(|&place| place != NONE);
         if let Some(place) = there.min_by_key(|&place| self.entries[place as usize].last_ns()) {
-            self.take_out(place);
+            self.take_out(place, HELD_BOUND);
         }
     }
 
-    /// Gives up the connection at `place`, which the last one takes.
-    fn take_out(&mut self, place: u32) {
+    /// Gives up the connection at `place`, which the last one takes, for one of the two bounds.
+    fn take_out(&mut self, place: u32, bound: usize) {
         self.unlink(place);
         let key = self.entries[place as usize].key;
         if let Ok(slot) = self.latest.find_entry(self.keys.hash_one(key), |held| *held == place) {
@@ -428,11 +443,15 @@ impl Table {
         self.links.pop();
         let old = self.entries.swap_remove(place as usize);
         self.open -= usize::from(old.standing == Standing::Open);
-        self.give_up(old);
+        self.give_up(old, bound);
     }
 
-    fn give_up(&mut self, old: Entry) {
+    fn give_up(&mut self, old: Entry, bound: usize) {
         self.evicted += 1;
+        let (packets, bytes) = old.carried();
+        if self.leaving.is_none() || old.unanswered().is_some() {
+            self.lost[bound] = self.lost[bound].and(Amount::of(packets, bytes));
+        }
         if let Some((packets, bytes)) = old.unanswered() {
             self.unanswered.connections += 1;
             self.unanswered.packets += packets;

@@ -65,6 +65,8 @@ pub struct Decoder {
     longest_frame: u64,
     /// Protocol and length of the latest IP packet that was [`Skip::Other`].
     other: (u8, u64),
+    /// Length of the IP packet of the latest frame, the outer one of a tunnel; of the frame where there is none to believe.
+    wire_bytes: u64,
     /// Packets by the bytes that the VLAN tags of their frames take.
     framed: BTreeMap<usize, u64>,
 }
@@ -100,6 +102,7 @@ impl Decoder {
             longest_whole: 0,
             longest_frame: ETHERNET + ETHERNET_MTU,
             other: (0, 0),
+            wire_bytes: 0,
             framed: BTreeMap::new(),
         }
     }
@@ -136,6 +139,13 @@ impl Decoder {
         self.other
     }
 
+    /// Length of the IP packet of the latest frame, bytes: of the outer one where it is a tunnel, and of the whole frame where
+    /// there is none that can be believed.
+    #[inline]
+    pub(crate) fn wire_bytes(&self) -> u64 {
+        self.wire_bytes
+    }
+
     /// Decodes one frame.
     ///
     /// # Errors
@@ -153,7 +163,9 @@ impl Decoder {
             && !self.tunnels
             && plain_into(record, segment, keys).is_some()
         {
-            return self.fits(record, ETHERNET + segment.wire_bytes);
+            let fits = self.fits(record, ETHERNET + segment.wire_bytes);
+            self.wire_bytes = if fits.is_ok() { segment.wire_bytes } else { frame_bytes(record) };
+            return fits;
         }
         *segment = self.any_frame(record)?;
         Ok(())
@@ -185,11 +197,14 @@ impl Decoder {
         if let Identities::FirstFrame(keys) = &self.identities {
             self.identities = Identities::Places(*keys.get_or_init(|| Keys::of_frame(record.time_ns, record.data)));
         }
+        self.wire_bytes = frame_bytes(record);
         let offset = ip_offset(record).map_err(|skip| cut_or(record, skip))?;
         let packet = record.data.get(offset..).unwrap_or_default();
         let wire = (record.original_bytes as usize).max(record.data.len()).saturating_sub(offset) as u64;
         let ip = Ip::of(packet, wire).map_err(|skip| cut_or(record, skip))?;
         self.fits(record, offset as u64 + ip.wire_bytes)?;
+        self.wire_bytes = ip.wire_bytes;
+        self.other = (ip.protocol, ip.wire_bytes);
         let mut segment = self.packet(&ip, record.time_ns, 0).map_err(|skip| cut_or(record, skip))?;
         if record.link_type == ETHERNET_LINK {
             let tags = vlan_bytes(record.data);
@@ -330,6 +345,11 @@ fn number(end: Endpoint) -> u64 {
         }
     };
     address << 16 ^ u64::from(end.port)
+}
+
+/// Bytes of a frame on the wire.
+fn frame_bytes(record: &Record<'_>) -> u64 {
+    (record.original_bytes as u64).max(record.data.len() as u64)
 }
 
 /// A header that the snapshot length cut off is not malformed.

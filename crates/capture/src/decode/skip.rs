@@ -1,5 +1,9 @@
 //! Why packets are left out.
 
+use account::Reason;
+
+use crate::decode::tunnel;
+
 /// Why a packet is not in the connection table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
@@ -36,6 +40,20 @@ impl Skip {
         (Skip::Oversized, "oversized"),
         (Skip::Duplicate, "duplicate"),
     ];
+
+    /// The same in an account; `protocol` is that of the IP packet where it is why.
+    pub(crate) fn reason(self, protocol: u8) -> Reason {
+        match self {
+            Skip::LinkType => Reason::LinkType,
+            Skip::NotIp => Reason::NotIp,
+            Skip::Fragment => Reason::Fragment,
+            Skip::Other if tunnel::PROTOCOLS.contains(&protocol) => Reason::Tunnel,
+            Skip::Other => Reason::Protocol,
+            Skip::Short => Reason::CutHeader,
+            Skip::Malformed | Skip::NoInterface | Skip::Oversized => Reason::Damaged,
+            Skip::Duplicate => Reason::Duplicate,
+        }
+    }
 }
 
 #[cfg(test)]

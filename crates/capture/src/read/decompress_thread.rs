@@ -140,7 +140,7 @@ impl Read for Blocks {
             let used = std::mem::replace(&mut self.block, block?);
             self.at = 0;
             // Where the thread has ended, nobody takes it.
-            let _ = self.empty.send(used);
+            drop(self.empty.send(used));
         }
         let bytes = into.len().min(self.block.len() - self.at);
         into[..bytes].copy_from_slice(&self.block[self.at..self.at + bytes]);

@@ -9,6 +9,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::io::Read;
 
+use account::{Amount, Reason};
 use hashbrown::HashMap;
 
 use crate::counts::{Counts, Tap};
@@ -140,13 +141,14 @@ impl<'a, R: Read> Source<'a, R> {
             Some(record) => record,
             None => match self.reader.read_item().map_err(|error| error.inside(&self.name))? {
                 Item::Packet(record) => record,
-                Item::Undated(_) if self.sieving.as_ref().is_some_and(|sieving| sieving.filters()) => {
-                    counts.filtered += 1;
+                Item::Undated(_, bytes) if self.sieving.as_ref().is_some_and(|sieving| sieving.filters()) => {
+                    counts.filter(bytes);
                     return Ok(Step::Nothing);
                 }
-                Item::Undated(skip) => {
+                Item::Undated(skip, bytes) => {
                     counts.packets += 1;
-                    counts.skip(skip);
+                    counts.account.see(Amount::one(bytes));
+                    counts.skip(skip, bytes);
                     return Ok(Step::Nothing);
                 }
                 Item::Other => return Ok(Step::Nothing),
@@ -163,7 +165,7 @@ impl<'a, R: Read> Source<'a, R> {
             Some(sieving) => match sieved(sieving, &mut self.decoder, &record, &mut arrival.segment) {
                 Some(decoded) => decoded,
                 None => {
-                    counts.filtered += 1;
+                    counts.filter(self.decoder.wire_bytes());
                     return Ok(Step::Nothing);
                 }
             },
@@ -181,11 +183,18 @@ impl<'a, R: Read> Source<'a, R> {
         counts.taps[tap as usize].packets += 1;
         match decoded {
             Ok(()) => {
+                let (outer, own) = (self.decoder.wire_bytes(), arrival.segment.wire_bytes);
+                counts.account.see(Amount::one(outer.max(own)));
+                if outer > own {
+                    counts.account.leave_out(Reason::Tunnel, Amount::of(0, outer - own));
+                }
                 (arrival.time_ns, arrival.tap) = (time_ns, tap);
                 Ok(Step::Arrival)
             }
             Err(skip) => {
-                counts.skip_frame(skip, record.link_type, self.decoder.other());
+                let bytes = self.decoder.wire_bytes();
+                counts.account.see(Amount::one(bytes));
+                counts.skip_frame(skip, bytes, record.link_type, self.decoder.other());
                 Ok(Step::Nothing)
             }
         }
@@ -275,6 +284,13 @@ impl<'a, R: Read> Merge<'a, R> {
             }
         }
         Ok(Step::Nothing)
+    }
+
+    /// Leaves out what was read and has not been let go: the reading ends here.
+    pub(crate) fn give_up(&mut self, counts: &mut Counts) {
+        for Reverse(held) in self.held.drain() {
+            counts.account.leave_out(Reason::Budget, Amount::one(held.arrival.segment.wire_bytes));
+        }
     }
 
     fn release(&mut self, counts: &mut Counts, into: &mut Arrival) -> Step {

@@ -3,6 +3,8 @@
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use account::Amount;
+
 use crate::counts::Counts;
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
@@ -63,6 +65,7 @@ pub(crate) fn pass<R: Read>(
                         let leaves_out = sightings.decide(held.len() as u64);
                         let_go(&mut held, leaves_out, counts, taker)?;
                     }
+                    merge.give_up(counts);
                     counts.stopped = true;
                     return Ok(true);
                 }
@@ -87,10 +90,17 @@ pub(crate) fn pass<R: Read>(
             aside(&arrival, left_out, sightings, &mut held, counts, taker)?;
             continue;
         }
-        counts.decoded += 1;
-        counts.fragments += u64::from(arrival.segment.fragment);
+        count(&arrival, counts);
         taker.take(&arrival, counts)?;
     }
+}
+
+/// Counts a packet that is taken.
+#[inline]
+fn count(arrival: &Arrival, counts: &mut Counts) {
+    counts.decoded += 1;
+    counts.fragments += u64::from(arrival.segment.fragment);
+    counts.account.take(Amount::one(arrival.segment.wire_bytes));
 }
 
 /// Holds a packet back, or leaves it out.
@@ -117,13 +127,12 @@ fn aside(
 /// Takes a packet, or counts it as left out.
 fn put(arrival: &Arrival, left_out: bool, counts: &mut Counts, taker: &mut impl Taker) -> io::Result<()> {
     if left_out {
-        counts.skip(Skip::Duplicate);
+        counts.skip(Skip::Duplicate, arrival.segment.wire_bytes);
         counts.taps[arrival.tap as usize].duplicates += 1;
         taker.copy(arrival);
         return Ok(());
     }
-    counts.decoded += 1;
-    counts.fragments += u64::from(arrival.segment.fragment);
+    count(arrival, counts);
     taker.take(arrival, counts)
 }
 

@@ -48,8 +48,8 @@ pub struct Record<'a> {
 pub enum Item<'a> {
     /// A packet.
     Packet(Record<'a>),
-    /// A packet whose time or interface cannot be known.
-    Undated(Skip),
+    /// A packet whose time or interface cannot be known, and the bytes that its frame had on the wire as far as the file says.
+    Undated(Skip, u64),
     /// A block that holds no packet.
     Other,
     /// No more records.
@@ -309,7 +309,8 @@ impl<R: Read> Reader<R> {
         }
         let captured = word(&self.buffer[self.at..], 8, pcap.big_endian) as usize;
         if captured > MAX_BLOCK_BYTES {
-            return self.pass_over(header_bytes + captured);
+            let original_bytes = word(&self.buffer[self.at..], 12, pcap.big_endian);
+            return self.pass_over(header_bytes + captured, original_bytes.into());
         }
         let whole = header_bytes + captured;
         if self.fill(whole)? < whole {
@@ -339,7 +340,9 @@ impl<R: Read> Reader<R> {
             return Ok(self.end(true));
         }
         if length > MAX_BLOCK_BYTES {
-            let passed = self.pass_over(length)?;
+            let head = self.fill(PACKET_HEAD_BYTES)?;
+            let original_bytes = original_bytes(&self.buffer[self.at..self.at + head], kind, big_endian);
+            let passed = self.pass_over(length, original_bytes)?;
             return Ok(if matches!(kind, 2 | 3 | 6) || self.ended { passed } else { Item::Other });
         }
         if self.fill(length)? < length {
@@ -360,15 +363,28 @@ impl<R: Read> Reader<R> {
     }
 
     #[cold]
-    fn pass_over(&mut self, bytes: usize) -> Result<Item<'static>, CaptureError> {
+    fn pass_over(&mut self, bytes: usize, original_bytes: u64) -> Result<Item<'static>, CaptureError> {
         let there = bytes.min(self.held - self.at);
         self.at += there;
         let rest = (bytes - there) as u64;
         if io::copy(&mut (&mut self.input).take(rest), &mut io::sink())? < rest {
             return Ok(self.end(true));
         }
-        Ok(Item::Undated(Skip::Oversized))
+        Ok(Item::Undated(Skip::Oversized, original_bytes))
     }
+}
+
+/// Bytes of a pcapng block up to the end of the lengths of its packet.
+const PACKET_HEAD_BYTES: usize = 28;
+
+/// What the block of a packet says of the length of its frame on the wire; 0 where it ends before.
+fn original_bytes(block: &[u8], kind: u32, big_endian: bool) -> u64 {
+    let at = match kind {
+        2 | 6 => 24,
+        3 => 8,
+        _ => return 0,
+    };
+    block.get(at..at + 4).map_or(0, |four| u64::from(word(four, 0, big_endian)))
 }
 
 /// Whether a section is big-endian, from its byte-order magic.
@@ -399,7 +415,7 @@ fn unparsed<'a>(block: &[u8], interfaces: &mut Vec<Interface>, big_endian: bool)
             interfaces.push(Interface { name: None, link_type: -1, units_per_s: 0, offset_s: 0, snap_bytes: 0 });
             Item::Other
         }
-        2 | 3 | 6 => Item::Undated(Skip::Malformed),
+        kind @ (2 | 3 | 6) => Item::Undated(Skip::Malformed, original_bytes(block, kind, big_endian)),
         _ => Item::Other,
     }
 }
@@ -430,11 +446,11 @@ fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bo
         }
         Block::EnhancedPacket(packet) => {
             let Some(interface) = interfaces.get(packet.if_id as usize) else {
-                return Item::Undated(Skip::NoInterface);
+                return Item::Undated(Skip::NoInterface, packet.origlen.into());
             };
             let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
             let Some(time_ns) = interface.time_ns(ticks) else {
-                return Item::Undated(Skip::NoInterface);
+                return Item::Undated(Skip::NoInterface, packet.origlen.into());
             };
             let captured = packet.data.len().min(packet.caplen as usize);
             let data = &packet.data[..captured];
@@ -448,8 +464,12 @@ fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bo
             })
         }
         // A simple packet block has no time.
-        Block::SimplePacket(_) => Item::Undated(Skip::NoInterface),
-        Block::Unknown(unknown) if unknown.block_type == 2 => Item::Undated(Skip::NoInterface),
+        Block::SimplePacket(packet) => Item::Undated(Skip::NoInterface, packet.origlen.into()),
+        Block::Unknown(unknown) if unknown.block_type == 2 => {
+            // Its data begin behind type and length.
+            let bytes = unknown.data.get(16..20).map_or(0, |four| word(four, 0, big_endian));
+            Item::Undated(Skip::NoInterface, bytes.into())
+        }
         _ => Item::Other,
     }
 }

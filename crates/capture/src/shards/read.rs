@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use account::Amount;
+
 use super::wire::{Before, LONGEST, MAGIC, Next, take};
 use crate::counts::Counts;
 use crate::error::CaptureError;
@@ -101,6 +103,8 @@ pub fn read_shard(
         match next {
             Some(Next::Packet { number, arrival }) => {
                 counts.packets += 1;
+                counts.account.see(Amount::one(arrival.segment.wire_bytes));
+                counts.account.take(Amount::one(arrival.segment.wire_bytes));
                 tabled.table.number_next(number);
                 tabled.take(&arrival, &counts)?;
             }
