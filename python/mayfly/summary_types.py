@@ -25,6 +25,9 @@ RecommendationKind: TypeAlias = Literal["use", "fastest", "no_difference", "neve
 Thresholds: TypeAlias = float | list[float]
 """One threshold, or several in ascending order."""
 
+Unit: TypeAlias = Literal["packets", "rows"]
+"""What the records of an input are."""
+
 
 class Summary(TypedDict):
     """`summary.json`.
@@ -73,6 +76,8 @@ class Summary(TypedDict):
     """Hours that were resampled, of `whatif`."""
     capture: NotRequired[Capture]
     """The capture, of `whatif`."""
+    account: NotRequired[list[Accounted]]
+    """What became of the captures and lists that were read, for each of them; absent where none was."""
     partial: NotRequired[str]
     """What was left out because a limit was reached."""
     missing: NotRequired[list[str]]
@@ -1394,6 +1399,45 @@ class Capture(TypedDict):
     """
     translated: bool
     """Whether addresses of the near side may be translated on their way."""
+
+
+class Accounted(TypedDict):
+    """What became of captures or a list that were read.
+
+    `seen` is the sum of `used` and of all amounts of `left_out`, in number and in bytes. A document has a list of
+    these, one for each input, under the key `account`.
+    """
+
+    source: list[str]
+    """Names of the files that were read as one."""
+    unit: Unit
+    """What is counted: `packets` of captures, `rows` of lists and logs."""
+    seen: Amount
+    """All that was read.
+
+    A packet has the bytes of its IP packet, and of its frame where there is none; a row those that it stands for.
+    """
+    used: Amount
+    """What the answer is about."""
+    left_out: dict[str, Amount]
+    """What was left out, by reason: `link_type`, `not_ip`, `protocol`, `tunnel` (of packets whose inside counts, the
+    headers around it: bytes alone), `cut_header`, `damaged`, `fragment`, `filter`, `duplicate`, `evicted` (of
+    connections given up since too many were open at once), `budget` (given up for memory or time), `aside` (not
+    part of this answer). Reasons without anything are absent.
+    """
+    partial: list[str]
+    """Which part of the input is missing because a limit was reached, a sentence each; empty where none was."""
+    cannot_answer: str | None
+    """What the input cannot answer, in a sentence; null where it shows nothing of the kind."""
+
+
+class Amount(TypedDict):
+    """A number of packets or rows, and their bytes."""
+
+    count: int
+    """How many packets or rows."""
+    bytes: int
+    """Their length, bytes."""
 
 
 class Guess(TypedDict):

@@ -3,6 +3,7 @@
 import polars as pl
 
 from mayfly.profile.table import COLUMNS, Connections
+from mayfly.workload.account import sums_of_connections
 
 SHARES = {
     "packets": 10,
@@ -43,7 +44,8 @@ def frame(rows):
 
 def connections(rows):
     table = frame(rows)
-    return Connections(table, ("made",), {}, None, table["end_s"].max() - min(table["start_s"].min(), 0.0))
+    counts = {"account": sums_of_connections(table)}
+    return Connections(table, ("made",), counts, None, table["end_s"].max() - min(table["start_s"].min(), 0.0))
 
 
 SILENT = {"packets": 0, "wire_bytes": 0, "payload_bytes": 0, "distinct_bytes": 0, "first_s": None, "last_s": None}

@@ -149,8 +149,10 @@ class TestCaptures:
         files = one.write(tmp_path / "out")
         again = profile([files["connections"]], bootstrap=9)
         # A table of connections does not say when each packet went.
-        kept = set(one.document()) - {"captures", "link"}
+        kept = set(one.document()) - {"captures", "link", "account"}
         assert one.document()["link"]["guess"] is not None and again.document()["link"]["guess"] is None
+        [whole], [table] = one.document()["account"], again.document()["account"]
+        assert whole | {"source": ["connections.parquet"]} == table
         assert {name: one.document()[name] for name in kept} == {name: again.document()[name] for name in kept}
 
     def test_every_capture_at_hand(self):

@@ -125,6 +125,12 @@ def test_a_filtered_capture_is_read_as_the_file_that_tcpdump_filtered(tmp_path: 
     assert found.connections.height > 10
     for table in ("connections", "trains", "volumes"):
         assert_frame_equal(getattr(found, table), getattr(cut, table))
+    # The filter is a reason of its own: what tcpdump took out nobody sees.
+    [account, whole] = [reading.counts.pop("account") for reading in (found, cut)]
+    assert (
+        account["used"] == whole["used"]
+        and account["seen"]["count"] == found.counts["filtered"] + cut.counts["packets"]
+    )
     assert found.counts | {"filtered": 0, "filter": None} == cut.counts | {"filtered": 0, "filter": None}
 
 

@@ -208,6 +208,7 @@ impl Account {
 }
 
 /// The numbers of an account.
+#[must_use = "what was left out must reach the user"]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sums {
@@ -221,8 +222,8 @@ pub struct Sums {
     pub left_out: BTreeMap<String, Amount>,
 }
 
-/// What became of the captures or the list that a command read: `seen` is the sum of `used` and of all amounts of `left_out`, in
-/// number and in bytes. A document has a list of these, one for each input, under the key `account`.
+/// What became of captures or a list that were read. `seen` is the sum of `used` and of all amounts of `left_out`, in number and in
+/// bytes. A document has a list of these, one for each input, under the key `account`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

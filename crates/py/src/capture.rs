@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ::account::Sums;
 use capture::{
     Anonymizer, Counts, Duplicates, Filter, Go, Ideal, KEY_BYTES, Options, Seen, Sieve, Skip, Tunnel, Watch, read_files,
 };
@@ -186,6 +187,8 @@ pub fn anonymized(key: Vec<u8>, texts: Vec<String>) -> PyResult<Vec<String>> {
 /// What was read, and what became of it; `skipped` by reason, `tunnelled` by kind, `other_protocols` by number.
 #[derive(Serialize)]
 pub(crate) struct Told {
+    account: Sums,
+    cannot_answer: Option<String>,
     packets: u64,
     #[serde(skip_serializing_if = "none")]
     filtered: u64,
@@ -262,6 +265,8 @@ impl Told {
             common: clock.common,
         };
         Told {
+            account: counts.account.sums(),
+            cannot_answer: replay::cannot_answer(counts),
             packets: counts.packets,
             filtered: counts.filtered,
             decoded: counts.decoded,

@@ -1,5 +1,6 @@
 //! The Python module `mayfly._native`: conversion and error mapping, no algorithm.
 
+mod account;
 mod applications;
 mod capture;
 mod captured;
@@ -35,6 +36,8 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
+    module.add_class::<account::Account>()?;
+    module.add_class::<shards::SplitCounts>()?;
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
     module.add_function(wrap_pyfunction!(schema::summary_schema, module)?)?;
     module.add_class::<simulate::Control>()?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ::account::{Account, Amount, Reason, Unit};
 use ::runs::{Labels, List, Numbers, Seconds, Written};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyOSError;
@@ -18,11 +19,18 @@ use crate::table::as_json;
 #[pyclass(frozen)]
 pub struct PlainRun {
     figures: String,
+    account: String,
     tables: Written,
 }
 
 #[pymethods]
 impl PlainRun {
+    /// How much of the list was run, JSON: what an `Account` takes.
+    #[getter]
+    fn account(&self) -> &str {
+        &self.account
+    }
+
     /// Figures of the summary, JSON.
     #[getter]
     fn figures(&self) -> &str {
@@ -104,9 +112,19 @@ pub fn run_plain(
     let control = Arc::clone(&control.0);
     let labels = Labels { discipline: labels.0, replication: labels.1 };
     let seconds = Seconds { duration: duration_s, rtt: rtt_s };
-    let list = given.list(py, run.tcp.mss)?.map(|list| list.starting_before(duration_s));
-    let Some(list) = list.filter(|list| !list.is_empty()) else { return Ok(None) };
+    let Some(list) = given.list(py, run.tcp.mss)? else { return Ok(None) };
+    let mut account = Account::of(Unit::Rows);
+    let amount = |list: &List| Amount::of(list.amount().0, list.amount().1);
+    account.see(amount(&list));
+    account.take(amount(&list));
+    let whole = amount(&list);
+    let list = list.starting_before(duration_s);
+    account.withdraw(Reason::Aside, whole.without(amount(&list)));
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let account = as_json(&account.sums())?;
     let ran = py.detach(move || ::runs::run(run, &list, seconds, &labels, &control));
     let found = ran.map_err(refused)?;
-    found.map(|ran| Ok(PlainRun { figures: as_json(&ran.figures)?, tables: ran.tables })).transpose()
+    found.map(|ran| Ok(PlainRun { figures: as_json(&ran.figures)?, account, tables: ran.tables })).transpose()
 }

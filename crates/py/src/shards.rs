@@ -7,17 +7,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ::account::Amount;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
 use arrow_schema::{Field, Schema};
 use arrow_select::interleave::interleave_record_batch;
-use capture::{Volume, Volumes, split_files};
+use capture::{Counts, Reason, Shown, Unanswered, Volume, Volumes, split_files};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use runs::table_file::TableFile;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::capture::{Onlooker, ReadOptions, Told};
 use crate::rows::{BATCH, FORM, Spill, of_system};
@@ -42,13 +43,35 @@ pub fn split_capture(
     options: ReadOptions,
     look: Py<PyAny>,
     shards: Vec<PathBuf>,
-) -> PyResult<(String, Option<i64>)> {
+) -> PyResult<(SplitCounts, Option<i64>)> {
     let options = options.checked()?;
     let mut onlooker = Onlooker::of(&look);
     let outcome = py.detach(|| split_files(&paths, &options, &mut onlooker, &shards));
     onlooker.raised()?;
     let counts = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((as_json(&Told::of(&counts))?, counts.first_ns))
+    let first_ns = counts.first_ns;
+    Ok((SplitCounts(counts), first_ns))
+}
+
+/// What was read while captures were split.
+#[pyclass(frozen)]
+pub struct SplitCounts(Counts);
+
+#[pymethods]
+impl SplitCounts {
+    /// What was counted, with what was found in the shards, which `read_shard` answered with, as JSON.
+    ///
+    /// # Errors
+    /// `ValueError` for what is no such answer.
+    fn told(&self, shards: Vec<String>) -> PyResult<String> {
+        let mut counts = self.0.clone();
+        for shard in &shards {
+            let shard: ShardTold =
+                serde_json::from_str(shard).map_err(|error| PyValueError::new_err(error.to_string()))?;
+            counts.add_shard(&shard.counts());
+        }
+        as_json(&Told::of(&counts))
+    }
 }
 
 /// Names of the files of a shard that was read.
@@ -58,16 +81,40 @@ const TRAINS: &str = "trains.parquet";
 const VOLUMES: &str = "volumes.parquet";
 
 /// What was read of a shard, beside its files.
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 struct ShardTold {
     packets: u64,
     rows: u64,
     left: u64,
     evicted: u64,
     unanswered: [u64; 3],
+    /// Packets of connections that were given up and did not leave: too many open, too many in all.
+    lost: [Amount; 2],
+    /// TCP connections with payload, those of one direction, and those with a round-trip time.
+    shown: [u64; 3],
     trains_left_out: u64,
     volumes_left_out: u64,
     volume_width_ns: i64,
+}
+
+/// Reasons for which connections of a shard are given up.
+const LOST: [Reason; 2] = [Reason::Evicted, Reason::Budget];
+
+impl ShardTold {
+    /// What [`Counts::add_shard`] takes of it.
+    fn counts(&self) -> Counts {
+        let [connections, packets, bytes] = self.unanswered;
+        let [tcp, one_way, timed] = self.shown;
+        let mut counts = Counts::default();
+        counts.evicted = self.evicted;
+        counts.unanswered = Unanswered { connections, packets, bytes };
+        counts.shown = Shown { tcp, one_way, timed };
+        for (reason, amount) in LOST.into_iter().zip(self.lost) {
+            counts.account.see(amount);
+            counts.account.leave_out(reason, amount);
+        }
+        counts
+    }
 }
 
 /// Reads the shard at `path` into the folder `into`: connections and trains, `connection_id` being the number of the first
@@ -105,6 +152,8 @@ pub fn read_shard(
             let unanswered = read.counts.unanswered;
             [unanswered.connections, unanswered.packets, unanswered.bytes]
         },
+        lost: LOST.map(|reason| read.counts.account.left_out(reason)),
+        shown: [read.counts.shown.tcp, read.counts.shown.one_way, read.counts.shown.timed],
         trains_left_out: read.counts.trains_left_out,
         volumes_left_out: read.counts.volumes_left_out,
         volume_width_ns: read.counts.volume_width_ns,

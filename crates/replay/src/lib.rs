@@ -37,6 +37,7 @@ mod text;
 mod trains;
 mod transfers;
 mod udp_share;
+mod unanswerable;
 
 pub use closed::{Start, closed};
 pub use doubts::{clock_jump, copies, filtered, one_sided};
@@ -56,3 +57,4 @@ pub use span::{refuse_beyond_a_list, refuse_clock_jump};
 pub use trains::Step;
 pub use transfers::{Exchange, Sent, Transfer, transfers};
 pub use udp_share::UdpShare;
+pub use unanswerable::cannot_answer;

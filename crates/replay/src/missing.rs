@@ -12,9 +12,9 @@ use crate::text;
 use hosts::Ends;
 
 /// Share of the packets or of the bytes from which on it is said that they are missing.
-const LEAST_SAID: f64 = 0.01;
+pub(crate) const LEAST_SAID: f64 = 0.01;
 /// Share of the TCP connections with payload, captured in one direction, from which on that is said.
-const LEAST_ONE_WAY: f64 = 0.1;
+pub(crate) const LEAST_ONE_WAY: f64 = 0.1;
 /// Share of the connections of a side that one address has where it may stand for many hosts ...
 const MOSTLY_ONE: f64 = 0.9;
 /// ... of so many connections at least.

@@ -105,6 +105,11 @@ impl List {
         self.flow_id.is_empty()
     }
 
+    /// How many there are, and the bytes that they send.
+    pub fn amount(&self) -> (u64, u64) {
+        (self.len() as u64, self.size_bytes.iter().map(|&bytes| bytes as u64).sum())
+    }
+
     /// Those that start before `end_s`, seconds.
     pub fn starting_before(mut self, end_s: f64) -> List {
         let kept = self.start_s.partition_point(|&start_s| start_s < end_s);

@@ -25,6 +25,7 @@ mod worst;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 
+pub use account::{Accounted, Amount, Unit};
 pub use capture::{Capture, DirectionGuess, ErrorShares, Guess, Resampling};
 pub use cell::{
     AccessPoint, Cell, CellClass, CellDirection, CellDirections, CellGoodput, CellJain, Mac, MeanOfRuns, QueueLosses,
@@ -55,6 +56,7 @@ pub fn schema() -> Value {
     generator.subschema_for::<Summary>();
     generator.subschema_for::<StreamSummary>();
     generator.subschema_for::<WindowsSummary>();
+    generator.subschema_for::<Accounted>();
     let mut definitions = Map::new();
     for (name, definition) in generator.take_definitions(true) {
         definitions.insert(name, without_null(definition));

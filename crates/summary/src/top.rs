@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use account::Accounted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -63,6 +64,9 @@ pub struct Summary {
     /// The capture, of `whatif`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capture: Option<Capture>,
+    /// What became of the captures and lists that were read, for each of them; absent where none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<Vec<Accounted>>,
     /// What was left out because a limit was reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,

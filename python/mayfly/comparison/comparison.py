@@ -24,6 +24,7 @@ from mayfly.show.notebook import Result
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.run import Progress, RunResult, largest, named, run_many
 from mayfly.simulate.tables import FILES
+from mayfly.summary_types import Accounted
 from mayfly.text.folder import filled, write_table
 from mayfly.workload.lists import flow_list, in_text
 from mayfly.workload.mix import offered
@@ -221,23 +222,31 @@ def compare(
     >>> result.records["response_time_s"].len()
     2
     """
-    notes = list[str]()
-    scenario, flows = _loaded(scenario, flows, notes)
+    notes, account = list[str](), list[Accounted]()
+    scenario, flows = _loaded(scenario, flows, notes, account)
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     if engine is not None:
         result = engine(scenario, chosen, flows, progress, command)
     else:
         rows = Rows(scenario)
         result = gather(scenario, run_many(scenario, chosen, flows, progress, ended=rows.add), command, rows=rows)
+    _passed_on(result, notes, account)
+    return result
+
+
+def _passed_on(result: Comparison, notes: list[str], account: list[Accounted]) -> None:
+    """What the reader of a flow list said of it, into the summary."""
     if notes:
         result.summary["notes"] = [*result.summary.get("notes", ()), *notes]
-    return result
+    if account:
+        result.summary["account"] = account
 
 
 def _loaded(
     scenario: Scenario | str | os.PathLike[str],
     flows: pl.DataFrame | str | os.PathLike[str] | None,
-    notes: list[str] | None = None,
+    notes: list[str],
+    account: list[Accounted],
 ) -> tuple[Scenario, pl.DataFrame | None]:
     if not isinstance(scenario, Scenario):
         scenario = load_scenario(scenario)
@@ -246,7 +255,7 @@ def _loaded(
     elif flows is not None:
         from mayfly.workload.formats.registry import read_flows_any
 
-        flows = read_flows_any(flows, mss=scenario.tcp.mss, notes=notes)
+        flows = read_flows_any(flows, mss=scenario.tcp.mss, notes=notes, until_s=scenario.duration, accounts=account)
     return scenario, flows
 
 
@@ -286,12 +295,15 @@ def run(
     MayflyError
         Whatever is refused, in one line.
     """
-    scenario, flows = _loaded(scenario, flows)
+    notes, account = list[str](), list[Accounted]()
+    scenario, flows = _loaded(scenario, flows, notes, account)
     chosen = named([discipline])
     if len(chosen) > 1:
         raise MayflyError(f"discipline = '{discipline}': must be one; `mayfly compare` runs several")
     runs = run_many(scenario, chosen, flows, progress, trace_drops=trace_drops, recording=recording)
-    return gather(scenario, runs, "simulate")
+    result = gather(scenario, runs, "simulate")
+    _passed_on(result, notes, account)
+    return result
 
 
 def gather(

@@ -320,6 +320,10 @@ def plain_comparison(
         from mayfly.comparison.recommendation import recommendation
 
         summary["recommendation"] = recommendation(summary)
+    if flows is not None:
+        from mayfly.workload.account import account_of_rows
+
+        summary["account"] = [account_of_rows(_native.Account(found[0][0].account), flows)]
     return PlainComparison(summary, {ran.label: run for ran, (run, _) in zip(chosen, found, strict=True)})
 
 

@@ -15,8 +15,10 @@ from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
+from mayfly.summary_types import Accounted
 from mayfly.text import quantity
 from mayfly.text.readable import printable
+from mayfly.workload.account import account_of, aside_of, started
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
@@ -89,6 +91,8 @@ class Replay:
         How many packets a filter left out, and that addresses are anonymized.
     ends : polars.DataFrame, shape (n_connections, 5)
         Of :func:`mayfly.comparison.worst.ends_of`.
+    account : Accounted
+        How much of the capture was seen, used and left out by reason; connections without a flow are ``aside``.
     """
 
     scenario: Scenario
@@ -108,6 +112,7 @@ class Replay:
     framing: tuple[int, bool]
     sieved: list[str]
     ends: pl.DataFrame
+    account: Accounted
 
 
 def replay_of(
@@ -150,7 +155,7 @@ def replay_of(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    found, counts, ends = _read(capture, internal, replay, scenario)
+    found, counts, connections = _read(capture, internal, replay, scenario)
     network = scenario.network
     rates_bps = float(network.rate), float(network.reverse_rate or network.rate)
     flows, lacking, path_rtt_s = flows_of(found, rates_bps, rtt_s=rtt_s, scaled=load is not None)
@@ -177,6 +182,7 @@ def replay_of(
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, path_rtt_s, span_s)
+    account = account_of(counts, [capture], aside_of(connections, started(flows, scenario.duration)))
     return Replay(
         scenario=scenario,
         flows=flows,
@@ -194,7 +200,8 @@ def replay_of(
         left_out=found.left_out_share,
         framing=found.framing,
         sieved=sieve_sentences(counts),
-        ends=ends,
+        ends=ends_of(connections),
+        account=account,
     )
 
 
@@ -306,7 +313,7 @@ def _probed(scenario: Scenario, path_rtt_s: float | None, span_s: float) -> Scen
 def _read(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, form: str, scenario: Scenario
 ) -> tuple[_native.Replay, dict[str, Any], pl.DataFrame]:
-    """The capture, read for this form of a replay, what was counted, and who is at the ends of its connections."""
+    """The capture, read for this form of a replay, what was counted, and its connections."""
     if form not in FORMS:
         raise MayflyError(f"replay = {form!r}: must be {', '.join(FORMS[:-1])} or {FORMS[-1]}")
     networks = None if internal is None else networks_of(internal)
@@ -319,4 +326,4 @@ def _read(
     found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes)
     # Transfers at their times do not ask what the captured link did.
     untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}
-    return found, captured.counts | untold, ends_of(captured.connections())
+    return found, captured.counts | untold, captured.connections()

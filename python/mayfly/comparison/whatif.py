@@ -202,6 +202,7 @@ def whatif(
         last(1.0)
     if engine is None:
         add_worst(result.summary, scenario, begun, runs, found.ends, lasted_s)
+    result.summary["account"] = [found.account]
     if found.sieved:
         result.summary["notes"] = [*found.sieved, *result.summary.get("notes", [])]
     if unsaid:

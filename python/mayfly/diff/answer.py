@@ -51,7 +51,8 @@ class Diff(Result):
         -------
         dict
             ``before``, ``after``; ``compared``: ``label``, ``transfers`` of both, ``changes`` with ``name``, ``unit``,
-            ``before``, ``after``, ``ratio``, ``ci95``, ``p``, ``beyond_chance``; ``sentences``.
+            ``before``, ``after``, ``ratio``, ``ci95``, ``p``, ``beyond_chance``; ``account``, a row for each capture;
+            ``sentences``.
         """
         return {
             "schema": 1,
@@ -66,6 +67,7 @@ class Diff(Result):
                 }
                 for label, before, after, found in self.pairs
             ],
+            "account": [side.account for side in self.pairs[0][1:3] if side.account is not None],
             "sentences": self.sentences(),
         }
 

@@ -9,8 +9,10 @@ from pathlib import Path
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.summary_types import Accounted
 from mayfly.text.parquet import read_parquet
 from mayfly.text.readable import printable
+from mayfly.workload.account import account_of, aside_of
 from mayfly.workload.copies import copies_sentence
 from mayfly.workload.doubts import refuse_partial
 
@@ -51,6 +53,8 @@ class Side:
         Time that was simulated until the last transfer ended, of all replications, or captured, s.
     note : str or None
         What a reader of the figures of this side has to know.
+    account : Accounted, optional
+        Of a capture: how much of it was seen, used and left out by reason.
     """
 
     source: str
@@ -58,6 +62,7 @@ class Side:
     frame: pl.DataFrame
     span_s: float
     note: str | None = None
+    account: Accounted | None = None
 
 
 def sides_of(path: str | os.PathLike[str], internal: Sequence[str] | None = None) -> list[Side]:
@@ -154,8 +159,10 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     frame = pl.concat(directions)
     if frame.height == 0:
         raise MayflyError(f"{printable(path)}: no TCP connection with payload")
-    note = copies_sentence(found.connections.counts)
-    return Side(str(path), "", _with_sessions(frame), found.connections.duration_s, note)
+    counts, carries = found.connections.counts, [pl.col(f"{end}_distinct_bytes") > 0 for end in ("opener", "responder")]
+    account = account_of(counts, [path], aside_of(found.frame, tcp.filter(pl.any_horizontal(carries))))
+    note = "; ".join(filter(None, [account["cannot_answer"], copies_sentence(counts)])) or None
+    return Side(str(path), "", _with_sessions(frame), found.connections.duration_s, note, account)
 
 
 def _with_sessions(frame: pl.DataFrame) -> pl.DataFrame:

@@ -21,6 +21,7 @@ from mayfly.limits import Look
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 from mayfly.text.parquet import is_parquet
+from mayfly.workload.account import account_of, cannot_answer, others
 from mayfly.workload.reading import ReadOptions, most_connections, most_hosts, most_open
 from mayfly.workload.sieve import noted, read_through, sieve_sentences
 
@@ -55,7 +56,13 @@ class Listed(Result):
 
     def document(self) -> dict[str, Any]:
         """What was captured, for JSON, as :meth:`mayfly.profile.listing.Listing.document`."""
-        return {"captures": list(self.sources), "counts": self.counts, "dataset": self.dataset, "site": self.site}
+        return {
+            "captures": list(self.sources),
+            "counts": others(self.counts),
+            "account": [account_of(self.counts, self.sources)],
+            "dataset": self.dataset,
+            "site": self.site,
+        }
 
     def tables(self) -> Sequence[object]:
         """What the terminal shows."""
@@ -68,7 +75,12 @@ class Listed(Result):
         from mayfly.profile.sentences import site_sentences, summed_up
         from mayfly.workload.copies import copies_sentence
 
-        found = [*site_sentences(self.document()), *summed_up(self.counts, listed=not self._lost)]
+        document = self.document()
+        found = [
+            *cannot_answer(document["account"]),
+            *site_sentences(document),
+            *summed_up(self.counts, listed=not self._lost),
+        ]
         found += sieve_sentences(self.counts)
         return found if (copies := copies_sentence(self.counts)) is None else [*found, copies]
 

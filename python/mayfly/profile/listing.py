@@ -15,6 +15,7 @@ from mayfly.profile.classes import dataset
 from mayfly.profile.table import Connections, names_of, read_connections, read_profiled
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
+from mayfly.workload.account import account_of, cannot_answer, others
 from mayfly.workload.columns import Columns, columns_of, hosts_of_ends
 from mayfly.workload.doubts import why_nothing
 from mayfly.workload.sides import Sides, counted
@@ -67,7 +68,8 @@ class Listing(Result):
         read = self.connections
         return {
             "captures": list(read.sources),
-            "counts": read.counts,
+            "counts": others(read.counts),
+            "account": [account_of(read.counts, read.sources)],
             "dataset": dataset(self.columns, self.sides, read.duration_s, read.first_epoch_s),
             "site": {
                 "found_by": self.sides.how,
@@ -90,7 +92,8 @@ class Listing(Result):
         from mayfly.workload.sieve import sieve_sentences
 
         copies = copies_sentence(self.connections.counts)
-        found = [*site_sentences(self.document()), *([] if copies is None else [copies])]
+        document = self.document()
+        found = [*cannot_answer(document["account"]), *site_sentences(document), *([] if copies is None else [copies])]
         return [*found, *sieve_sentences(self.connections.counts)]
 
     def write(self, folder: str | os.PathLike[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from mayfly.limits import stopped_sentence
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
+from mayfly.workload.account import cannot_answer
 from mayfly.workload.copies import copies_sentence
 from mayfly.workload.doubts import SKIPPED, clock_jump_sentence, loads_sentence, one_sided_sentence
 from mayfly.workload.doubts import reasons as reasons_of
@@ -43,6 +44,7 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     doubt = [] if partial is None else [partial]
     loads = loads_sentence(document["counts"])
     doubt += [] if loads is None else [loads]
+    doubt += cannot_answer(document["account"])
     return [*doubt, *summed_up(document["counts"], listed=False), *_verdict(link, duration_s)]
 
 
@@ -138,7 +140,7 @@ def _doubts(document: Mapping[str, Any]) -> list[str]:
     # Copies have a sentence of their own.
     skipped = {name: count for name, count in document["counts"].get("skipped", {}).items() if name != "duplicate"}
     left = sum(skipped.values())
-    if packets and left > 0.05 * packets:
+    if packets and left > 0.05 * packets and not cannot_answer(document["account"]):
         others = reasons_of(document["counts"])
         why = SKIPPED["duplicate"] if 2 * skipped.get("duplicate", 0) > left or not others else others[0][1]
         told.append(f"{share_text(left / packets)} of {packets:,} packets are left out, most of them {why}")

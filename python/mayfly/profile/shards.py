@@ -14,7 +14,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -282,7 +282,7 @@ def _read(names: list[str], sharding: Sharding, options: ReadOptions, place: Sha
     try:
         look = Look(names)
         try:
-            told, first_ns = _native.split_capture(names, asked, look, shards)
+            split, first_ns = _native.split_capture(names, asked, look, shards)
         except ValueError as error:
             raise MayflyError(" ".join(str(error).split())) from None
         jobs = [ReadShard(shard, shard.removesuffix(".shard"), asked, first_ns) for shard in shards]
@@ -290,14 +290,11 @@ def _read(names: list[str], sharding: Sharding, options: ReadOptions, place: Sha
         look.end()
     finally:
         crew.close()
-    counts = noted(json.loads(told))
+    counts = noted(json.loads(split.told([json.dumps(_of_shard(row)) for row in rows])))
 
     def total(name: str) -> int:
         return sum(row[name] for row in rows)
 
-    counts["evicted"] = total("evicted")
-    unanswered = [sum(values) for values in zip(*(row["unanswered"] for row in rows), strict=True)]
-    counts["unanswered"] = dict(zip(("connections", "packets", "bytes"), unanswered, strict=True))
     counts["trains_left_out"] = total("trains_left_out")
     counts["volumes_left_out"] = total("volumes_left_out")
     counts["volume_width_s"] = max(row["volume_width_ns"] for row in rows) * 1e-9
@@ -306,6 +303,11 @@ def _read(names: list[str], sharding: Sharding, options: ReadOptions, place: Sha
         counts["stopped"]["connections"] = total("rows") + total("left")
     volumes = [(row["volume_width_ns"], row["volumes_left_out"]) for row in rows]
     return Shards(tuple(job.into for job in jobs), counts, first_ns, volumes, place)
+
+
+def _of_shard(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What the compiled module told of a shard, without what a worker adds."""
+    return {name: value for name, value in row.items() if name not in ("key", "status", "error")}
 
 
 def _run(jobs: list[ReadShard], crew: Workers) -> list[dict[str, Any]]:

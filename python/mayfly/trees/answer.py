@@ -152,7 +152,7 @@ def tree(
     flows: Captured | Drawn
     if captures:
         flows = captured(captures, provider)
-        notes = [*flows.partial, *notes, *flows.notes]
+        notes = [*flows.account["partial"], *notes, *flows.notes]
         if "duration" not in (overrides or {}):
             scenario = scenario.override(duration=flows.span_s + _DRAIN_S)
         flows = replace(flows, flows=flows.flows.filter(pl.col("start_s") < scenario.duration))
@@ -178,6 +178,8 @@ def tree(
         "full": full_nodes(table),
         "notes": notes,
     }
+    if isinstance(flows, Captured):
+        summary["account"] = [flows.account]
     summary["best"] = best_of(summary["disciplines"])
     summary["changed"] = changed(circuits, chosen[0].label, summary["best"])["circuit"].to_list()
     summary["answer"] = advice(circuits, summary)

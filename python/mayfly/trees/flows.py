@@ -13,6 +13,7 @@ from mayfly.scenario.scenario import Scenario
 from mayfly.scenario.tree import Circuit
 from mayfly.simulate.network.tree import CIRCUIT
 from mayfly.simulate.run import workload
+from mayfly.summary_types import Accounted
 from mayfly.workload import stages
 from mayfly.workload.arrivals import stream
 
@@ -90,14 +91,14 @@ class Captured:
         How long the captures last, s.
     notes : list of str
         What is not among them, in sentences.
-    partial : list of str
-        What was not read of the captures, in sentences.
+    account : Accounted
+        How much of the captures was seen, used and left out by reason.
     """
 
     flows: pl.DataFrame
     span_s: float
     notes: list[str]
-    partial: list[str]
+    account: Accounted
 
     def __call__(self, circuits: Sequence[Circuit]) -> pl.DataFrame:
         """Flows of some circuits, by start."""
@@ -123,10 +124,10 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     MayflyError
         A capture that cannot be read, or none of whose hosts is in a circuit.
     """
+    from mayfly.workload.account import account_of, aside_of, cannot_answer
     from mayfly.workload.capture import flows_of_connections, hosts_of
     from mayfly.workload.connections import read_captures
     from mayfly.workload.copies import copies_sentence
-    from mayfly.workload.doubts import partial_sentences
 
     reading = read_captures(captures)
     frame = reading.connections
@@ -147,10 +148,11 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
         raise MayflyError(f"{told}: no connection of it is between a circuit of the tree and another host")
     flows = flows_of_connections(own.drop("_opener", "_responder"), near=list(owners))
     far = pl.when(pl.col("direction") == "up").then("src").otherwise("dst")
+    account = account_of(reading.counts, captures, aside_of(reading.connections, flows))
     flows = flows.with_columns(far.replace_strict(owners, return_dtype=pl.String).alias(CIRCUIT)).drop("connection_id")
     if flows.height == 0:
         raise MayflyError(f"{told}: no TCP connection with payload and no UDP flow to replay")
-    return Captured(flows, float(reading.counts["duration_s"]), notes, partial_sentences(reading.counts))
+    return Captured(flows, float(reading.counts["duration_s"]), [*cannot_answer([account]), *notes], account)
 
 
 def _left_out(frame: pl.DataFrame, wire: pl.Expr, outside: pl.Expr, inside: pl.Expr) -> str | None:

@@ -22,6 +22,7 @@ from mayfly.tables import Column, Table, native
 from mayfly.text.files import complete, first_line
 from mayfly.text.parquet import read_parquet, read_parquet_metadata
 from mayfly.text.readable import printable
+from mayfly.workload.account import sums_of_connections
 from mayfly.workload.doubts import SKIPPED as SKIPPED
 from mayfly.workload.doubts import why_no_flow as why_no_flow
 from mayfly.workload.doubts import why_nothing as why_nothing
@@ -150,7 +151,8 @@ def connections(
         ``nanoseconds`` (a pcap file of microseconds has nanoseconds, and was read so);
         ``stopped`` (None, or where a limit of :mod:`mayfly.limits` ended the reading: ``at``, ``packets``,
         ``connections``, ``more``); ``duration_s``;
-        ``first_epoch_s`` (s since 1970, None without packets).
+        ``first_epoch_s`` (s since 1970, None without packets); ``account`` (packets and bytes ``seen``, ``used`` and
+        ``left_out`` by reason, :func:`mayfly.workload.account.account_of`), ``cannot_answer`` (None, or a sentence).
 
     Raises
     ------
@@ -228,6 +230,8 @@ def read_connections(path: str | os.PathLike[str]) -> tuple[pl.DataFrame, dict[s
     except (OSError, pl.exceptions.PolarsError, KeyError, ValueError) as error:
         raise MayflyError(f"{name}: a damaged connection table: {first_line(error)}") from None
     _refuse_damage(name, frame, counts)
+    # Tables of before have none.
+    counts.setdefault("account", sums_of_connections(frame))
     return frame, counts
 
 
@@ -248,7 +252,8 @@ def _refuse_another(name: str, frame: pl.DataFrame) -> None:
 def _counts_of(frame: pl.DataFrame) -> dict[str, Any]:
     """What the rows of a table tell of its capture."""
     packets = sum(int(frame[f"{end}_packets"].sum()) for end in ("opener", "responder"))
-    return {"packets": packets, "decoded": packets, "skipped": {}, "stopped": None, "rewritten": True}
+    counts = {"packets": packets, "decoded": packets, "skipped": {}, "stopped": None, "rewritten": True}
+    return counts | {"account": sums_of_connections(frame)}
 
 
 def _refuse_damage(name: str, frame: pl.DataFrame, counts: object) -> None:

@@ -2,7 +2,8 @@
 
 use account::Reason;
 
-use crate::decode::tunnel;
+/// IP protocols that carry packets of others: IP in IP, 6in4, GRE, ESP, Ethernet in IP, IPComp, L2TP, MPLS in IP.
+pub const TUNNEL_PROTOCOLS: [u8; 8] = [4, 41, 47, 50, 97, 108, 115, 137];
 
 /// Why a packet is not in the connection table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ impl Skip {
             Skip::LinkType => Reason::LinkType,
             Skip::NotIp => Reason::NotIp,
             Skip::Fragment => Reason::Fragment,
-            Skip::Other if tunnel::PROTOCOLS.contains(&protocol) => Reason::Tunnel,
+            Skip::Other if TUNNEL_PROTOCOLS.contains(&protocol) => Reason::Tunnel,
             Skip::Other => Reason::Protocol,
             Skip::Short => Reason::CutHeader,
             Skip::Malformed | Skip::NoInterface | Skip::Oversized => Reason::Damaged,

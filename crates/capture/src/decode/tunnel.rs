@@ -7,9 +7,6 @@ use crate::decode::skip::Skip;
 /// Headers of tunnels inside each other that are passed.
 pub(crate) const DEPTH_MAX: usize = 8;
 
-/// IP protocols that carry packets of others: IP in IP, 6in4, GRE, ESP, Ethernet in IP, IPComp, L2TP, MPLS in IP.
-pub const PROTOCOLS: [u8; 8] = [4, 41, 47, 50, 97, 108, 115, 137];
-
 const GRE: u8 = 47;
 const IPV4: u8 = 4;
 const IPV6: u8 = 41;

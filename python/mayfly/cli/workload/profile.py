@@ -36,9 +36,11 @@ def measure(
     session = Session(as_json, quiet, out.parent)
     from mayfly.profile.workload.answer import Made
     from mayfly.profile.workload.measure import fit_list, workload_from
+    from mayfly.summary_types import Accounted
     from mayfly.text.quantity import seconds
     from mayfly.workload.reading import copies_as
 
+    account = list[Accounted]()
     with copies_as(duplicates), session.progress(f"workload from {captures[0].name}") as progress:
         workload = workload_from(
             captures,
@@ -49,8 +51,9 @@ def measure(
             bin_s=seconds(bin_width, "bin"),
             progress=progress,
             filter=filter,
+            accounts=account,
         )
-    made = Made(workload)
+    made = Made(workload, account)
     file = made.write(out)
     session.tell(made, {"files": {"workload": file}}, [f"workload: {file}"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from mayfly.profile.workload.draw import draw as draw_flows
 from mayfly.profile.workload.laws import Fitted, Measured, cov
 from mayfly.profile.workload.schema import Class, Workload, read_workload, write_workload
 from mayfly.show.notebook import Result
+from mayfly.summary_types import Accounted
+from mayfly.workload.account import cannot_answer
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,9 +63,12 @@ class Made(Result):
     ----------
     workload : Workload
         What was measured.
+    account : list of dict
+        Of the captures: how much of them was seen, used, and left out by reason.
     """
 
     workload: Workload
+    account: list[Accounted] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
         """For JSON: sources, duration, periods, what is left out, and for each class its rate, load and laws."""
@@ -85,6 +90,7 @@ class Made(Result):
             "sources": workload.sources,
             "duration_s": workload.duration_s,
             "left_out": workload.left_out,
+            "account": self.account,
             "periods": [period.model_dump() for period in workload.period],
             "classes": rows,
             "expected_bps": expected_bps(workload),
@@ -98,7 +104,7 @@ class Made(Result):
 
     def sentences(self) -> list[str]:
         """What is in no class."""
-        left, told = self.workload.left_out, []
+        left, told = self.workload.left_out, cannot_answer(self.account)
         if left.get("flows"):
             bytes_left = f"{left['bytes']} bytes of payload"
             told.append(f"left out: {left['flows']} flows of connections that began before the capture, {bytes_left}")

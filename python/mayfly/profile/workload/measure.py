@@ -19,7 +19,9 @@ from mayfly.profile.load import BIN_S
 from mayfly.profile.workload.draw import HEADER, MSS
 from mayfly.profile.workload.laws import Fitted, Measured, fitted, measured
 from mayfly.profile.workload.schema import Class, Datagrams, Ends, Period, Workload
+from mayfly.summary_types import Accounted
 from mayfly.text.parquet import read_parquet
+from mayfly.workload.account import account_of, aside_of
 from mayfly.workload.capture import RTT_BOUNDS_S, flows_of_connections, networks_of
 from mayfly.workload.doubts import named, refuse_partial
 from mayfly.workload.mix import offered
@@ -50,7 +52,13 @@ def fit_list(text: str | None) -> tuple[str, ...]:
     return MEASURES if text.strip() == "all" else tuple(name.strip() for name in text.split(","))
 
 
-def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS) -> Workload:
+def workload_of(
+    found: Profile,
+    *,
+    fit: Iterable[str] = (),
+    points: int = POINTS,
+    accounts: list[Accounted] | None = None,
+) -> Workload:
     """Make a workload of a profile.
 
     Parameters
@@ -61,6 +69,8 @@ def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS
         Which of :data:`MEASURES` get the law that fits best by AIC; the others are as measured.
     points : int
         Most steps of a measured law, at least 2.
+    accounts : list of dict, optional
+        Gets the account of the captures; connections that began before are ``aside``.
 
     Returns
     -------
@@ -88,6 +98,9 @@ def workload_of(found: Profile, *, fit: Iterable[str] = (), points: int = POINTS
         left_out["copies"] = copies
     if filtered := found.connections.counts.get("filtered"):
         left_out["filtered"] = filtered
+    if accounts is not None:
+        aside = aside_of(found.frame, inside)
+        accounts.append(account_of(found.connections.counts, found.connections.sources, aside))
     duration_s = max(found.connections.duration_s, (number_or_none(inside["start_s"].max()) or 0.0) * (1 + 1e-9))
     if not inside.height or not duration_s > 0:
         raise MayflyError(f"{', '.join(found.connections.sources)}: no flow that began in the capture, in 0 s or more")
@@ -145,7 +158,7 @@ def workload_of_flows(
         As in :class:`Workload`.
     periods : sequence of Period, optional
         That cover the duration; one when not given.
-    fit, points
+    fit, points, accounts
         As for :func:`workload_of`.
 
     Returns
@@ -269,6 +282,7 @@ def workload_from(
     bin_s: float = BIN_S,
     progress: Callable[[float], None] | None = None,
     filter: str | None = None,
+    accounts: list[Accounted] | None = None,
 ) -> Workload:
     """Make a workload of captures, of a table of connections, or of what ``mayfly profile`` wrote.
 
@@ -297,7 +311,7 @@ def workload_from(
     named_by_user: dict[str, Any] = {"internal": internal, "hosts": hosts, "bin_s": bin_s, "filter": filter}
     found = profile(captures, bootstrap=0, progress=progress, **named_by_user)
     refuse_partial(found.connections.counts, named(captures), "what a workload is measured from", None)
-    return workload_of(found, fit=fit, points=points)
+    return workload_of(found, fit=fit, points=points, accounts=accounts)
 
 
 def _profile_folder(path: str | os.PathLike[str]) -> Path | None:

@@ -8,6 +8,7 @@ import polars as pl
 
 from mayfly.show.notebook import Result
 from mayfly.show.table import Table
+from mayfly.summary_types import Accounted
 from mayfly.workload.formats.registry import read_flows_any, write_flows_as
 from mayfly.workload.sieve import read_through, refuse_of_table
 
@@ -26,12 +27,15 @@ class Converted(Result):
         What its format could not hold, a sentence each.
     notes : list of str
         What to know of the file that was read, a sentence each.
+    account : list of dict
+        Of the file that was read: how much of it was seen, used, and left out by reason.
     """
 
     flows: pl.DataFrame
     target: str
     lost: list[str]
     notes: list[str] = field(default_factory=list)
+    account: list[Accounted] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
         """What was written, for JSON."""
@@ -46,6 +50,7 @@ class Converted(Result):
             "last_s": starts.max(),
             "lost": self.lost,
             "notes": self.notes,
+            "account": self.account,
             "files": {"flows": self.target},
         }
 
@@ -95,9 +100,9 @@ def converted(
     MayflyError
         As the reading and the writing; or there is a filter, and the source is no capture.
     """
-    notes = list[str]()
+    notes, account = list[str](), list[Accounted]()
     with read_through(filter) as sieve:
-        flows = read_flows_any(source, from_format, mss=mss, internal=internal, notes=notes)
+        flows = read_flows_any(source, from_format, mss=mss, internal=internal, notes=notes, accounts=account)
         if not sieve.used:
             refuse_of_table(os.fspath(source))
-    return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format), notes)
+    return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format), notes, account)

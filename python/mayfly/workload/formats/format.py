@@ -11,9 +11,11 @@ from typing import BinaryIO, cast
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.summary_types import Accounted
 from mayfly.text.files import reading
 from mayfly.text.long_lines import refuse_long_lines
 from mayfly.text.readable import printable
+from mayfly.workload.account import started
 
 HEAD_BYTES = 65536
 """Bytes of a file that tell its format."""
@@ -31,11 +33,22 @@ class Rules:
         The near side of the link, for formats of connections; inferred when None.
     notes : list of str
         Where the reader puts what the user should know of the flows, a sentence each.
+    until_s : float, optional
+        End of the run that the flows are for: those that start later are aside in the account; None where all count.
+    accounts : list of dict
+        Where the reader puts the account of the file (:mod:`mayfly.workload.account`); one that reads every row as a
+        flow leaves that to its caller.
     """
 
     mss: int = 1460
     networks: Sequence[str] | None = None
     notes: list[str] = field(default_factory=list)
+    until_s: float | None = None
+    accounts: list[Accounted] = field(default_factory=list)
+
+    def started(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """Of flows those that start in time, or when others of which nobody knows the end yet are over."""
+        return started(flows, self.until_s)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.text.readable import printable
+from mayfly.workload.account import account_of_rows
 from mayfly.workload.capture import flows_of_connections
 from mayfly.workload.formats.format import Rules
 from mayfly.workload.lists import flow_list
@@ -59,6 +61,24 @@ def port(text: object, row: int, name: str, source: str) -> int:
     return int(value)
 
 
+def bytes_or_none(*texts: object) -> int:
+    """Sum of counts of a record that is left out, whose values nobody checks; what is no count is 0.
+
+    Examples
+    --------
+    >>> bytes_or_none("80", 20, None, "many", -5)
+    100
+    """
+    found = 0
+    for text in texts:
+        try:
+            value = float(text) if isinstance(text, str | int | float) else 0.0
+        except (TypeError, ValueError):
+            value = 0.0
+        found += int(value) if 0 <= value <= MOST else 0
+    return found
+
+
 class Addresses:
     """Addresses that were seen, so that each is checked once."""
 
@@ -90,18 +110,21 @@ def refused(source: str, row: int, name: str, text: object, bound: str) -> Mayfl
     return MayflyError(f"{source}: row {row}: {name} {said}: must be {bound}")
 
 
-def flows_of_log(rows: dict[str, list[Any]], path: Path, rules: Rules) -> pl.DataFrame:
+def flows_of_log(rows: dict[str, list[Any]], path: Path, rules: Rules, account: _native.Account) -> pl.DataFrame:
     """Make the flow list of a log.
 
     Parameters
     ----------
     rows : dict of list, each of shape (n_connections,)
-        ``protocol`` (``tcp`` or ``udp``), ``opener``, ``responder``, ``start_s`` and ``end_s`` (s since any time), and
-        :data:`SIDE` of both.
+        ``records`` of the log that a connection has and their ``bytes``, ``protocol`` (``tcp`` or ``udp``), ``opener``,
+        ``responder``, ``start_s`` and ``end_s`` (s since any time), and :data:`SIDE` of both.
     path : path
         For messages.
     rules : Rules
-        The near side.
+        The near side; gets the account.
+    account : _native.Account
+        Of the records of the log and their IP bytes, or their payload where it has none: those of other protocols are
+        left out, all of ``rows`` are used.
 
     Returns
     -------
@@ -119,7 +142,9 @@ def flows_of_log(rows: dict[str, list[Any]], path: Path, rules: Rules) -> pl.Dat
     Times are microseconds at best: a float of seconds since 1970 is no finer.
     """
     types = {"protocol": pl.String, "opener": pl.String, "responder": pl.String, "start_s": pl.Float64}
-    types |= {"end_s": pl.Float64} | {f"{end}_{name}": t for end in ("opener", "responder") for name, t in SIDE.items()}
+    types |= {"records": pl.Int64, "bytes": pl.Int64, "end_s": pl.Float64} | {
+        f"{end}_{name}": t for end in ("opener", "responder") for name, t in SIDE.items()
+    }
     frame = pl.DataFrame({name: pl.Series(rows[name], dtype=dtype) for name, dtype in types.items()})
     first_s = frame["start_s"].min()
     frame = frame.with_columns(
@@ -131,7 +156,11 @@ def flows_of_log(rows: dict[str, list[Any]], path: Path, rules: Rules) -> pl.Dat
         *(pl.col("start_s").alias(f"{end}_first_data_s") for end in ("opener", "responder")),
         *(pl.col("end_s").alias(f"{end}_last_s") for end in ("opener", "responder")),
     )
-    flows = flows_of_connections(frame.with_row_index("connection_id"), rules.networks)
+    frame = frame.with_row_index("connection_id").cast({"connection_id": pl.Int64})
+    flows = flows_of_connections(frame, rules.networks)
+    left = frame.join(rules.started(flows), on="connection_id", how="anti")
+    account.withdraw("aside", int(left["records"].sum()), int(left["bytes"].sum()))
+    rules.accounts.append(account_of_rows(account, path))
     if flows.height == 0:
         raise MayflyError(f"{printable(path)}: no TCP or UDP connection carried anything: must hold at least one")
     return flow_list(flows.drop("connection_id"), mss=rules.mss, source=printable(path))

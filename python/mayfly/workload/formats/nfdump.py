@@ -15,11 +15,22 @@ from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
 from mayfly.text.readable import printable
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
-from mayfly.workload.formats.log import HEADERS_BYTES, LATEST_S, Addresses, count, flows_of_log, number, port, refused
+from mayfly.workload.formats.log import (
+    HEADERS_BYTES,
+    LATEST_S,
+    Addresses,
+    bytes_or_none,
+    count,
+    flows_of_log,
+    number,
+    port,
+    refused,
+)
 
 _NAMES = {
     "start": ("firstSeen", "ts", "first"),
@@ -176,7 +187,7 @@ def _protocol(record: Record, source: str) -> str | None:
     return _PROTOCOLS.get(word, word if word in ("tcp", "udp") else None)
 
 
-def directions(path: Path, notes: list[str] | None = None) -> pl.DataFrame:
+def directions(path: Path, notes: list[str] | None = None, account: _native.Account | None = None) -> pl.DataFrame:
     """One row per record and direction that carried packets: ``row, protocol, a, a_port, b, b_port`` and counts.
 
     Parameters
@@ -184,6 +195,8 @@ def directions(path: Path, notes: list[str] | None = None) -> pl.DataFrame:
     path : path
     notes : list of str, optional
         Gets a sentence where all records are of one direction.
+    account : _native.Account, optional
+        Gets the records that were seen, used and left out, with their IP bytes.
 
     Returns
     -------
@@ -196,10 +209,14 @@ def directions(path: Path, notes: list[str] | None = None) -> pl.DataFrame:
         of its own has either.
     """
     source, addresses, found = printable(path), Addresses(), []
+    account = _native.Account() if account is None else account
     joined, single = dict[tuple[Any, ...], tuple[int, int]](), set[tuple[Any, ...]]()
     for record in records(path):
         protocol = _protocol(record, source)
         if protocol is None:
+            told = bytes_or_none(*(record.named(what)[0] for what in ("bytes", "out_bytes") if what in record))
+            account.see(1, told)
+            account.leave_out("protocol", 1, told)
             continue
         row = record.row
         ends = [addresses.checked(*record.named(what), source) for what in ("source", "destination")]
@@ -213,11 +230,19 @@ def directions(path: Path, notes: list[str] | None = None) -> pl.DataFrame:
         ways = [(1, "packets", "bytes")]
         if "out_packets" in record and "out_bytes" in record:
             ways.append((-1, "out_packets", "out_bytes"))
+        carried, there = 0, False
         for way, packets, wire in ways:
             n, size = (count(*record.named(what), source) for what in (packets, wire))
+            carried += size
             if n:
+                there = True
                 (a, a_port), (b, b_port) = sides[::way]
                 found.append((row, protocol, a, a_port, b, b_port, start_s, end_s, n, size))
+        account.see(1, carried)
+        if there:
+            account.take(1, carried)
+        else:
+            account.leave_out("aside", 1, carried)
         if len(ways) == 1:
             single.add((protocol, *sides))
             flows = count(*record.named("flows"), source) if "flows" in record else 1
@@ -284,7 +309,8 @@ def connections(records: pl.DataFrame) -> pl.DataFrame:
         for name in ("packets", "wire_bytes", "distinct_bytes")
     ]
     grouped = known.group_by(*key, "number", maintain_order=True)
-    return grouped.agg(pl.col("start_s").min(), pl.col("end_s").max(), *sums)
+    counted = pl.col("row").n_unique().cast(pl.Int64).alias("records"), pl.col("wire_bytes").sum().alias("bytes")
+    return grouped.agg(pl.col("start_s").min(), pl.col("end_s").max(), *counted, *sums)
 
 
 def _pair() -> list[pl.Expr]:
@@ -292,8 +318,9 @@ def _pair() -> list[pl.Expr]:
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    found = connections(directions(path, rules.notes))
-    return flows_of_log({name: found[name].to_list() for name in found.columns}, path, rules)
+    account = _native.Account()
+    found = connections(directions(path, rules.notes, account))
+    return flows_of_log({name: found[name].to_list() for name in found.columns}, path, rules, account)
 
 
 def _is_nfdump(head: bytes) -> bool:

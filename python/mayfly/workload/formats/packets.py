@@ -24,6 +24,7 @@ MAGIC = (
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
+    from mayfly.workload.account import account_of, aside_of, cannot_answer
     from mayfly.workload.capture import flows_of_connections
     from mayfly.workload.connections import connections, why_no_flow
     from mayfly.workload.copies import copies_sentence
@@ -37,6 +38,9 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
     flows = flows_of_connections(frame, rules.networks)
     if not flows.height:
         raise MayflyError(f"{printable(path)}: no flow in it: {why_no_flow(frame.height, counts)}")
+    account = account_of(counts, [path], aside_of(frame, rules.started(flows)))
+    rules.accounts.append(account)
+    rules.notes.extend(cannot_answer([account]))
     rules.notes.extend(filter(None, [copies_sentence(counts)]))
     rules.notes.extend(sieve_sentences(counts))
     return flow_list(flows.drop("connection_id"), mss=rules.mss, source=str(path))

@@ -7,8 +7,10 @@ from typing import Any
 import polars as pl
 
 from mayfly.errors import MayflyError
+from mayfly.summary_types import Accounted
 from mayfly.text.files import when_complete
 from mayfly.text.readable import printable
+from mayfly.workload.account import account_of_flows, account_of_rows
 from mayfly.workload.formats import flow_list, nfdump, ns3, packets, tmix, zeek
 from mayfly.workload.formats.format import Format, Rules, head_of, refuse_endless
 from mayfly.workload.formats.unread import not_read
@@ -37,6 +39,8 @@ def read_flows_any(
     mss: int = 1460,
     internal: list[str] | None = None,
     notes: list[str] | None = None,
+    until_s: float | None = None,
+    accounts: list[Accounted] | None = None,
 ) -> pl.DataFrame:
     r"""Read the flows of a file of any readable format.
 
@@ -52,6 +56,10 @@ def read_flows_any(
         CIDRs of the near side of the link, for captures and logs of connections.
     notes : list of str, optional
         Gets what the user should know of the flows, a sentence each.
+    until_s : float, optional
+        End of the run that the flows are for, s: in the account those that start later are aside.
+    accounts : list of dict, optional
+        Gets the account of the file: how much of it was seen, used, and left out by reason.
 
     Returns
     -------
@@ -75,7 +83,8 @@ def read_flows_any(
 
     if not 1 <= mss <= 65535:
         raise MayflyError(f"mss = {printable(mss)}: must be a whole number from 1 to 65535 bytes")
-    rules = Rules(mss, None if internal is None else networks_of(internal), [] if notes is None else notes)
+    near = None if internal is None else networks_of(internal)
+    rules = Rules(mss, near, [] if notes is None else notes, until_s, [] if accounts is None else accounts)
     head = head_of(path)
     found = named(format, "read") if format is not None else sniffed(head)
     if found is None and (other := not_read(head)) is not None:
@@ -86,7 +95,11 @@ def read_flows_any(
         refuse_endless(Path(path))
     # Only readable formats are found.
     assert chosen.read is not None
-    return chosen.read(Path(path), rules)
+    before = len(rules.accounts)
+    flows = chosen.read(Path(path), rules)
+    if len(rules.accounts) == before:
+        rules.accounts.append(account_of_rows(account_of_flows(flows, rules.started(flows)), path))
+    return flows
 
 
 def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike[str], format: str | None = None) -> list[str]:

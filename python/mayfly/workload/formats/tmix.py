@@ -15,10 +15,12 @@ from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
 from mayfly.text.readable import printable
 from mayfly.workload import scripts
+from mayfly.workload.account import account_of_rows
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
 from mayfly.workload.lists import flow_list
 from mayfly.workload.scripts import Train
@@ -119,9 +121,20 @@ def _read(path: Path, rules: Rules) -> pl.DataFrame:
     types: dict[str, Any] = {"start_s": pl.Float64, "src": pl.Int64, "dst": pl.Int64, "direction": pl.String}
     types |= {"opened_by": pl.String}
     types |= {"rtt_s": pl.Float64, "size_bytes": pl.Int64, "script": scripts.SCRIPT}
-    rows = [row for vector in vectors(path) for row in _flows(vector)]
+    rows, account = list[tuple[Any, ...]](), _native.Account()
+    for vector in vectors(path):
+        size = sum(train.size_bytes for train in vector.trains)
+        account.see(1, size)
+        # One that is concurrent is two flows.
+        found = list(_flows(vector))
+        rows += found
+        if found and (rules.until_s is None or vector.start_us / 1e6 < rules.until_s):
+            account.take(1, size)
+        else:
+            account.leave_out("aside", 1, size)
     if not rows:
         raise MayflyError(f"{printable(path)}: no connection vector that carries anything: must hold at least one")
+    rules.accounts.append(account_of_rows(account, path))
     return flow_list(pl.DataFrame(rows, schema=types, orient="row"), mss=rules.mss, source=printable(path))
 
 

@@ -8,11 +8,22 @@ from typing import Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.text.files import reading
 from mayfly.text.readable import printable
 from mayfly.workload.formats.format import Format, Rules, first_words, lines
-from mayfly.workload.formats.log import HEADERS_BYTES, LATEST_S, Addresses, count, flows_of_log, number, port, refused
+from mayfly.workload.formats.log import (
+    HEADERS_BYTES,
+    LATEST_S,
+    Addresses,
+    bytes_or_none,
+    count,
+    flows_of_log,
+    number,
+    port,
+    refused,
+)
 
 SIDES = (("opener", "orig"), ("responder", "resp"))
 
@@ -77,7 +88,9 @@ def time_of(value: object, row: int, source: str) -> float:
     return number(value, row, "ts", source, LATEST_S)
 
 
-def connections(path: Path, notes: list[str] | None = None) -> dict[str, list[Any]]:
+def connections(
+    path: Path, notes: list[str] | None = None, account: _native.Account | None = None
+) -> dict[str, list[Any]]:
     """Connections of TCP and UDP.
 
     Parameters
@@ -86,6 +99,8 @@ def connections(path: Path, notes: list[str] | None = None) -> dict[str, list[An
         The log.
     notes : list of str, optional
         Gets a sentence on payload that is not as the log says.
+    account : _native.Account, optional
+        Gets the records that were seen, used and left out, with their IP bytes, or their payload where there are none.
 
     Returns
     -------
@@ -98,7 +113,8 @@ def connections(path: Path, notes: list[str] | None = None) -> dict[str, list[An
         The file cannot be read, or a value is refused; with its row.
     """
     source, addresses = printable(path), Addresses()
-    names = ("protocol", "opener", "opener_port", "responder", "responder_port", "start_s", "end_s")
+    account = _native.Account() if account is None else account
+    names = ("records", "bytes", "protocol", "opener", "opener_port", "responder", "responder_port", "start_s", "end_s")
     rows: dict[str, list[Any]] = {name: [] for name in names}
     rows |= {f"{end}_{name}": [] for end, _ in SIDES for name in ("packets", "wire_bytes", "distinct_bytes")}
     has_payload, corrected, missed_bytes = False, 0, 0
@@ -107,10 +123,13 @@ def connections(path: Path, notes: list[str] | None = None) -> dict[str, list[An
         if protocol is None:
             raise refused(source, row, "proto", None, "tcp, udp, icmp or unknown_transport")
         if protocol not in ("tcp", "udp"):
+            size = bytes_or_none(record.get("orig_ip_bytes"), record.get("resp_ip_bytes"))
+            account.see(1, size)
+            account.leave_out("protocol", 1, size)
             continue
         start_s = time_of(record.get("ts"), row, source)
         lasted_s = number(record.get("duration", 0), row, "duration", source, LATEST_S)
-        found = {"protocol": protocol, "start_s": start_s, "end_s": start_s + lasted_s}
+        found: dict[str, Any] = {"records": 1, "protocol": protocol, "start_s": start_s, "end_s": start_s + lasted_s}
         for end, side in SIDES:
             found[end] = addresses.checked(record.get(f"id.{side}_h"), row, f"id.{side}_h", source)
             found[f"{end}_port"] = port(record.get(f"id.{side}_p"), row, f"id.{side}_p", source)
@@ -122,6 +141,10 @@ def connections(path: Path, notes: list[str] | None = None) -> dict[str, list[An
         missed = count(record.get("missed_bytes", 0), row, "missed_bytes", source)
         if protocol == "tcp" and missed and _without_missed(found, missed):
             corrected, missed_bytes = corrected + 1, missed_bytes + missed
+        sizes = [sum(found[f"{end}_{name}"] for end, _ in SIDES) for name in ("wire_bytes", "distinct_bytes")]
+        found["bytes"] = sizes[0] or sizes[1]
+        account.see(1, found["bytes"])
+        account.take(1, found["bytes"])
         for name, value in found.items():
             rows[name].append(value)
     told = list[str]()
@@ -170,7 +193,8 @@ def _estimate(rows: dict[str, list[Any]]) -> None:
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    return flows_of_log(connections(path, rules.notes), path, rules)
+    account = _native.Account()
+    return flows_of_log(connections(path, rules.notes, account), path, rules, account)
 
 
 def _is_zeek(head: bytes) -> bool:
