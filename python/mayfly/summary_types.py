@@ -1593,6 +1593,8 @@ class StreamSummary(TypedDict):
     """The row of the fluid engine, next to that of packets, of `--engine both`."""
     fluid_errors: NotRequired[list[FluidError]]
     """The fluid engine against packets, by size, of `--engine both`."""
+    account: NotRequired[list[Accounted]]
+    """What became of the list that was read; absent where none was."""
     engine: str
     """`simulator`, `fluid` or `both`."""
     files: NotRequired[dict[str, str]]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use account::Accounted;
 use metrics::{BinFigures, ClassFigures, Quantiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,9 @@ pub struct StreamSummary {
     /// The fluid engine against packets, by size, of `--engine both`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fluid_errors: Option<Vec<FluidError>>,
+    /// What became of the list that was read; absent where none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<Vec<Accounted>>,
     /// `simulator`, `fluid` or `both`.
     pub engine: String,
     /// Paths of what was written.

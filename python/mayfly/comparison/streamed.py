@@ -23,6 +23,8 @@ from mayfly.simulate.streamed import RecordsFile, StreamRun, run_stream, source_
 from mayfly.simulate.tables import FILES
 from mayfly.simulate.windows import run_windows
 from mayfly.text.folder import filled, write_table
+from mayfly.workload.account import account_of_rows
+from mayfly.workload.streamed import File
 
 if TYPE_CHECKING:
     from mayfly.summary_types import StreamRow, StreamSummary, Windows, WindowsSummary
@@ -309,6 +311,8 @@ def simulate_stream(
                 summary |= {"fluid": fluid, "fluid_errors": beside(found.figures, figures)}
             else:
                 summary = _around(scenario, figures, fluid)
+        if flows is not None and isinstance(source.batches, File):
+            summary["account"] = [account_of_rows(source.batches.account, flows)]
         summary["engine"] = engine
         text = json.dumps(summary | {"files": files}, indent=1, allow_nan=False)
         (partial / names["summary"]).write_text(text + "\n", encoding="utf-8")

@@ -12,6 +12,7 @@ from mayfly.engines import linux
 from mayfly.errors import MayflyError
 from mayfly.metrics.voice import call_row
 from mayfly.simulate.run import RunResult
+from mayfly.summary_types import Accounted
 from mayfly.verify.outcome import Key, Outcome, key_of
 from mayfly.verify.real import Ran
 from mayfly.verify.workloads import Workload
@@ -65,6 +66,7 @@ def predicted(
     seeds: Sequence[int] = (1,),
     engine: str = "simulator",
     overrides: dict[str, Any] | None = None,
+    accounts: dict[str, Accounted] | None = None,
 ) -> list[dict[str, Outcome]]:
     """What is predicted for each discipline.
 
@@ -79,6 +81,8 @@ def predicted(
         What runs the replay: ``simulator`` or ``linux``.
     overrides : dict, optional
         Further fields of the scenario.
+    accounts : dict, optional
+        Gets the account of the capture by its name.
 
     Returns
     -------
@@ -88,6 +92,8 @@ def predicted(
     found = replay(workload, ran, how, overrides)
     if found.partial is not None:
         raise MayflyError(f"{ran.capture}: a verified capture must be whole: {found.partial}")
+    if accounts is not None:
+        accounts[str(ran.capture)] = found.account
     connections = connections_of(workload, ran)
     chosen = [parse(name) for name in disciplines]
 

@@ -12,6 +12,7 @@ from mayfly.comparison.recommendation import chosen
 from mayfly.discipline_registry import parse, parse_list
 from mayfly.discipline_registry.tc_options import leaf_of
 from mayfly.errors import MayflyError
+from mayfly.summary_types import Accounted
 from mayfly.verify import real
 from mayfly.verify.figures import BOUNDS, Figure, felt_row, figures
 from mayfly.verify.outcome import Outcome, asked_of, measured
@@ -96,6 +97,8 @@ class Verification:
         Of the users.
     seeds : int
         Of the replay.
+    accounts : dict
+        Of the captures by their names: how much of each was seen, used, and left out by reason.
     """
 
     pairs: list[Pair] = field(default_factory=list)
@@ -103,6 +106,7 @@ class Verification:
     kernel: str = ""
     seed: int = 1
     seeds: int = SEEDS
+    accounts: dict[str, Accounted] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
         """For ``summary.json``."""
@@ -114,6 +118,7 @@ class Verification:
             "seeds": self.seeds,
             "bounds": {kind: list(bound) for kind, bound in BOUNDS.items()},
             "errors": errors(self.pairs),
+            "account": list(self.accounts.values()),
             "pairs": [
                 {
                     **{name: value for name, value in asdict(pair).items() if name != "figures"},
@@ -260,7 +265,9 @@ def verify(
         reality = {one: measured(one, own.steps, own.drops) for one, own in ran.items()}
         for source in sources:
             for engine in engines:
-                runs = predicted(workload, ran[source], disciplines, replay, range(1, seeds + 1), engine)
+                runs = predicted(
+                    workload, ran[source], disciplines, replay, range(1, seeds + 1), engine, None, found.accounts
+                )
                 _compare(found, name, source, engine, reality, runs, ran)
                 step()
     return found

@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 import numpy as np
 import polars as pl
 
+from mayfly import _native
 from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.text.long_lines import refuse_long_lines
@@ -293,6 +294,11 @@ class File:
     duration_s : float
         Flows that start later are left out, s.
 
+    Attributes
+    ----------
+    account : _native.Account
+        Of the latest pass over its flows, once it is over: those that start too late are aside.
+
     Raises
     ------
     MayflyError
@@ -302,6 +308,7 @@ class File:
     def __init__(self, path: Path, mss: int, duration_s: float):
         self.path, self.mss, self.duration_s = Path(path), mss, duration_s
         self.source = printable(path)
+        self.account = _native.Account()
         try:
             with self.path.open("rb") as file:
                 head = file.read(len(MAGIC))
@@ -360,7 +367,7 @@ class File:
         MayflyError
             A value is refused, or a flow is none that a stream has.
         """
-        first = 0
+        first, ended, self.account = 0, False, _native.Account()
         try:
             for part in self._parts():
                 if "flow_id" not in part.columns:
@@ -369,14 +376,21 @@ class File:
                     continue
                 first += part.height
                 flows = lists.flow_list(part, mss=self.mss, source=f"{self.source}, up to row {first}")
-                refuse_flows(flows, self.source)
-                kept = flows.filter(pl.col("start_s") < self.duration_s)
+                if not ended:
+                    refuse_flows(flows, self.source)
+                kept = flows.filter(pl.col("start_s") < self.duration_s) if not ended else flows.clear()
+                self._count(flows, kept)
+                ended = kept.height < flows.height
                 if kept.height:
                     yield kept
-                if kept.height < flows.height:
-                    return
         except (pl.exceptions.PolarsError, OSError) as error:
             raise self._refused(error) from None
+
+    def _count(self, flows: pl.DataFrame, kept: pl.DataFrame) -> None:
+        seen, taken = ((rows.height, int(rows["size_bytes"].sum())) for rows in (flows, kept))
+        self.account.see(*seen)
+        self.account.take(*taken)
+        self.account.leave_out("aside", seen[0] - taken[0], seen[1] - taken[1])
 
     def _refused(self, error: Exception) -> MayflyError:
         return MayflyError(f"{self.source}: cannot be read: {str(error).splitlines()[0]}")
