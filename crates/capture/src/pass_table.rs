@@ -30,9 +30,14 @@ pub struct Capture {
     pub counts: Counts,
 }
 
-/// Who takes connections that are given up since there are too many; those that nobody answered are only summed up
-/// ([`Counts::unanswered`]).
+/// Who takes connections that are given up since there are too many: first those that are over. Those that nobody answered
+/// are only summed up ([`Counts::unanswered`]), unless [all](Leaving::all) leave.
 pub trait Leaving {
+    /// Whether those that nobody answered leave, too. Numbers are then those of rows, and volumes have them.
+    fn all(&self) -> bool {
+        false
+    }
+
     /// Takes one as it stands, with its number among all that were begun.
     ///
     /// # Errors
@@ -83,7 +88,8 @@ impl<'a, 'b> Tabled<'a, 'b> {
         let table = Table::with_limits(options.max_flows, options.max_trains).holding(options.max_held);
         let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
         let (ideal, volumes_in_time) = (options.ideal, options.volumes_in_time);
-        Tabled { table: table.leaving(leaving.is_some()), shown: Shown::default(), ideal, volumes_in_time, leaving }
+        let all = leaving.as_ref().is_some_and(|leaving| leaving.all());
+        Tabled { table: table.leaving(leaving.is_some(), all), shown: Shown::default(), ideal, volumes_in_time, leaving }
     }
 
     /// Passes on what the table has given up.
@@ -106,6 +112,7 @@ impl<'a, 'b> Tabled<'a, 'b> {
     /// What it came to, with what was counted.
     pub(crate) fn finish(self, mut counts: Counts) -> Capture {
         (counts.evicted, counts.unanswered) = (self.table.evicted(), self.table.unanswered());
+        counts.parted = self.table.parted();
         self.table.withdraw(&mut counts.account);
         counts.shown = self.shown;
         let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal, self.volumes_in_time);

@@ -199,6 +199,8 @@ pub(crate) struct Told {
     tunnelled: Map<String, Json>,
     late: u64,
     evicted: u64,
+    #[serde(skip_serializing_if = "none")]
+    parted: u64,
     unanswered: Unanswered,
     trains_left_out: u64,
     packets_left_out: u64,
@@ -276,6 +278,7 @@ impl Told {
             tunnelled: Tunnel::NAMES.iter().map(|&(kind, name)| count(name, counts.tunnelled[kind as usize])).collect(),
             late: counts.late,
             evicted: counts.evicted,
+            parted: counts.parted,
             unanswered: Unanswered {
                 connections: counts.unanswered.connections,
                 packets: counts.unanswered.packets,

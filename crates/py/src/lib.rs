@@ -26,6 +26,7 @@ mod runs;
 mod schema;
 mod shards;
 mod simulate;
+mod stored;
 mod streamed;
 mod table;
 mod wlan;

@@ -261,10 +261,10 @@ impl CaptureListing {
         let schema = self.batch(&[], &[])?.schema();
         let mut out = Groups::create(&path, schema, metadata(counts)?, FORM)?;
         match &self.rows {
-            Rows::Shards(shards) => shards.each(|batch| out.write(&self.classified(batch)?))?,
+            Rows::Shards(shards) => shards.each(|batch| out.write(&with_classes_of(&self.found.sites, batch)?))?,
             Rows::Held { serials, kept, left, .. } => {
                 if let Some(left) = left {
-                    self.take_over(left, &mut out)?;
+                    take_over(&self.found.sites, left, &mut out)?;
                 }
                 for (serials, rows) in serials.chunks(BATCH).zip(kept.chunks(BATCH)) {
                     out.write(&self.batch(serials, rows)?)?;
@@ -274,39 +274,48 @@ impl CaptureListing {
         out.close()
     }
 
-    /// Groups of rows that left early, as they stand, with their classes.
-    fn take_over(&self, left: &Path, out: &mut Groups) -> io::Result<()> {
-        let file = File::open(left)?;
-        let options = ArrowReaderOptions::default();
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(io::Error::other)?;
-        for (place, group) in metadata.metadata().row_groups().iter().enumerate() {
-            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone());
-            let ends = ProjectionMask::columns(reader.parquet_schema(), ["opener", "responder"]);
-            let reader = reader.with_projection(ends).with_row_groups(vec![place]).with_batch_size(BATCH);
-            let mut classes = Vec::new();
-            for batch in reader.build().map_err(io::Error::other)? {
-                classes.extend(self.classes(&batch.map_err(io::Error::other)?)?);
-            }
-            let (fields, columns): (Vec<_>, Vec<_>) = columns_of(&classes).into_iter().unzip();
-            let own = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)?;
-            out.take_over(&file, group, &own)?;
-        }
-        Ok(())
-    }
-
-    /// Rows that were kept, with their classes.
-    fn classified(&self, batch: &RecordBatch) -> io::Result<RecordBatch> {
-        with_classes(batch, &self.classes(batch)?)
-    }
-
-    fn classes(&self, batch: &RecordBatch) -> io::Result<Vec<Class>> {
-        let (openers, responders) = (addresses(batch, "opener")?, addresses(batch, "responder")?);
-        Ok(openers.into_iter().zip(responders).map(|(one, two)| self.found.sites.class_of(one, two)).collect())
-    }
-
     fn batch(&self, serials: &[u64], rows: &[Connection]) -> io::Result<RecordBatch> {
         batch_of(&self.found.sites, serials, rows)
     }
+}
+
+/// Groups of rows that left early, as they stand in the file at `left`, with their classes.
+fn take_over(sites: &Sites, left: &Path, out: &mut Groups) -> io::Result<()> {
+    let file = File::open(left)?;
+    let options = ArrowReaderOptions::default();
+    let metadata = ArrowReaderMetadata::load(&file, options).map_err(io::Error::other)?;
+    for (place, group) in metadata.metadata().row_groups().iter().enumerate() {
+        let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone());
+        let ends = ProjectionMask::columns(reader.parquet_schema(), ["opener", "responder"]);
+        let reader = reader.with_projection(ends).with_row_groups(vec![place]).with_batch_size(BATCH);
+        let mut classes = Vec::new();
+        for batch in reader.build().map_err(io::Error::other)? {
+            classes.extend(classes_of(sites, &batch.map_err(io::Error::other)?)?);
+        }
+        let (fields, columns): (Vec<_>, Vec<_>) = columns_of(&classes).into_iter().unzip();
+        let own = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)?;
+        out.take_over(&file, group, &own)?;
+    }
+    Ok(())
+}
+
+/// Writes the connections in the file at `left` as [`CaptureListing::write`] does.
+pub(crate) fn write_stored(sites: &Sites, left: &Path, path: &Path, counts: &str) -> io::Result<()> {
+    let schema = batch_of(sites, &[], &[])?.schema();
+    let mut out = Groups::create(path, schema, metadata(counts)?, FORM)?;
+    take_over(sites, left, &mut out)?;
+    out.close()
+}
+
+/// The classes of the rows of a batch.
+pub(crate) fn classes_of(sites: &Sites, batch: &RecordBatch) -> io::Result<Vec<Class>> {
+    let (openers, responders) = (addresses(batch, "opener")?, addresses(batch, "responder")?);
+    Ok(openers.into_iter().zip(responders).map(|(one, two)| sites.class_of(one, two)).collect())
+}
+
+/// Rows that were stored, with their classes.
+pub(crate) fn with_classes_of(sites: &Sites, batch: &RecordBatch) -> io::Result<RecordBatch> {
+    with_classes(batch, &classes_of(sites, batch)?)
 }
 
 /// Connections with their numbers and classes.
@@ -337,6 +346,9 @@ fn with_classes(batch: &RecordBatch, classes: &[Class]) -> io::Result<RecordBatc
     }
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns).map_err(io::Error::other)
 }
+
+/// Names of the columns of classes.
+pub(crate) const CLASSES: [&str; 3] = ["class", "side", "reason"];
 
 /// The columns of classes.
 fn columns_of(classes: &[Class]) -> [(FieldRef, ArrayRef); 3] {

@@ -1,6 +1,6 @@
 //! Captures as a profile reads them: columns of connections as arrays, and what crossed the link when.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
 use arrow_schema::{DataType, Field, Schema};
-use capture::{Volume, read_files};
+use capture::{Connection, Leaving, Volume, read_files_to};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -19,49 +19,88 @@ use traffic::{Measure, Row, Rows, Traffic};
 
 use crate::capture::{Onlooker, ReadOptions, Told};
 use crate::listing::{Found, batch_of, networks, write_batch};
-use crate::rows::{FORM, of_system};
+use crate::rows::{FORM, Spill, of_system};
+use crate::stored::Stored;
 use crate::table::{Table, as_json};
 
 /// Captures that were read, with the classes of their connections.
 #[pyclass]
 pub struct CaptureProfile {
     found: Found,
-    batch: RecordBatch,
+    rows: Connections,
     volumes: Arc<Vec<Volume>>,
 }
 
+/// Where the connections are.
+enum Connections {
+    Held(RecordBatch),
+    Stored(Stored),
+}
+
+/// Counts connections as they leave, and puts all of them into a file.
+struct ToFile {
+    tally: Tally,
+    spill: Spill,
+}
+
+impl Leaving for ToFile {
+    fn all(&self) -> bool {
+        true
+    }
+
+    fn leaves(&mut self, serial: u64, connection: Connection) -> io::Result<()> {
+        self.tally.add(&connection)?;
+        self.spill.add(serial, connection)
+    }
+
+    fn forgets(&mut self) {
+        self.tally = Tally::default();
+        self.spill.forgets();
+    }
+}
+
 /// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
-/// connection, as [`list_capture`](crate::listing::list_capture) does.
+/// connection, as [`list_capture`](crate::listing::list_capture) does. Where not all connections can be held, those that are
+/// over leave first, and all of them wait in the new file `spill`.
 ///
 /// # Errors
-/// `ValueError` as there.
+/// `ValueError` as there; `OSError` when the file cannot be written or read.
 #[pyfunction]
-#[pyo3(signature = (paths, options, look, internal))]
+#[pyo3(signature = (paths, options, look, internal, spill))]
 pub fn profile_capture(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     options: ReadOptions,
     look: Py<PyAny>,
     internal: Option<Vec<String>>,
+    spill: PathBuf,
 ) -> PyResult<CaptureProfile> {
     let options = capture::Options { volumes_in_time: true, ..options.checked()? };
     let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
-    let outcome = py.detach(|| read_files(&paths, &options, &mut onlooker));
+    let mut to_file = ToFile { tally: Tally::default(), spill: Spill::at(spill) };
+    let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut to_file)));
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
-    let mut tally = Tally::default();
-    let counted = py.detach(|| read.connections.iter().try_for_each(|connection| tally.add(connection)));
+    let ToFile { mut tally, mut spill } = to_file;
+    let capture::Capture { connections, serials, volumes, .. } = read;
+    let counted = py.detach(|| connections.iter().try_for_each(|connection| tally.add(connection)));
     counted.map_err(of_system)?;
     let found = Found::of(tally, internal.as_ref(), told)?;
-    let batch = py
-        .detach(|| {
-            let numbers: Vec<u64> = (0..read.connections.len() as u64).collect();
-            batch_of(&found.sites, &numbers, &read.connections)
-        })
-        .map_err(of_system)?;
-    Ok(CaptureProfile { found, batch, volumes: Arc::new(read.volumes) })
+    let rows = py.detach(|| {
+        if spill.rows() == 0 {
+            let numbers: Vec<u64> = (0..connections.len() as u64).collect();
+            return batch_of(&found.sites, &numbers, &connections).map(Connections::Held);
+        }
+        for (serial, connection) in serials.into_iter().zip(connections) {
+            spill.add(serial, connection)?;
+        }
+        let path = spill.close()?.ok_or_else(|| io::Error::other("no file"))?;
+        Stored::of(path).map(Connections::Stored)
+    });
+    let rows = rows.map_err(of_system)?;
+    Ok(CaptureProfile { found, rows, volumes: Arc::new(volumes) })
 }
 
 #[pymethods]
@@ -73,7 +112,45 @@ impl CaptureProfile {
 
     /// Names of its columns.
     fn names(&self) -> Vec<String> {
-        self.batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect()
+        match &self.rows {
+            Connections::Held(batch) => batch.schema_ref().fields().iter().map(|field| field.name().clone()).collect(),
+            Connections::Stored(stored) => stored.names(),
+        }
+    }
+
+    /// Whether its connections wait in a file: columns are then written to files, not answered with.
+    fn is_stored(&self) -> bool {
+        matches!(self.rows, Connections::Stored(_))
+    }
+
+    /// Writes the values of a column of numbers or flags to a new file as [`CaptureProfile::numbers`] has them; its kind.
+    ///
+    /// # Errors
+    /// `OSError` when a file cannot be read or written, or there is no such column.
+    fn numbers_to(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<&'static str> {
+        let Connections::Stored(stored) = &self.rows else { return Err(held()) };
+        py.detach(|| {
+            let (kind, bytes) = stored.numbers(name)?;
+            std::fs::write(path, bytes)?;
+            Ok(kind)
+        })
+        .map_err(of_system)
+    }
+
+    /// Writes the places of words to a new file as [`CaptureProfile::words`] has them; the words.
+    ///
+    /// # Errors
+    /// As [`CaptureProfile::numbers_to`].
+    fn words_to(&self, py: Python<'_>, name: &str, path: PathBuf) -> PyResult<Vec<String>> {
+        let Connections::Stored(stored) = &self.rows else { return Err(held()) };
+        py.detach(|| {
+            let (names, codes) = stored.words(&self.found.sites, name)?;
+            let mut out = io::BufWriter::new(std::fs::File::create(path)?);
+            codes.iter().try_for_each(|code| out.write_all(&code.to_ne_bytes()))?;
+            out.flush()?;
+            Ok(names)
+        })
+        .map_err(of_system)
     }
 
     /// A column of numbers or flags: `f`, `i` or `b`, and its values; NaN stands for what is not known.
@@ -141,8 +218,16 @@ impl CaptureProfile {
     }
 
     /// The table of connections with their classes.
-    fn table(&self) -> Table {
-        self.batch.clone().into()
+    ///
+    /// # Errors
+    /// `OSError` when they wait in a file that cannot be read.
+    fn table(&self, py: Python<'_>) -> PyResult<Table> {
+        match &self.rows {
+            Connections::Held(batch) => Ok(batch.clone().into()),
+            Connections::Stored(stored) => {
+                Ok(py.detach(|| stored.table(&self.found.sites)).map_err(of_system)?.into())
+            }
+        }
     }
 
     /// What each direction carried when, by connection and time.
@@ -170,7 +255,7 @@ impl CaptureProfile {
     ) -> PyResult<LinkTraffic> {
         let opener_near: Vec<bool> = opener_near.to_vec(py)?.into_iter().map(|near| near != 0).collect();
         let pairs = pairs.to_vec(py)?;
-        if opener_near.len().min(pairs.len()) < self.batch.num_rows() {
+        if opener_near.len().min(pairs.len()) < self.rows.height() {
             return Err(PyValueError::new_err("opener_near, pairs: fewer than connections"));
         }
         let volumes = Arc::clone(&self.volumes);
@@ -182,13 +267,33 @@ impl CaptureProfile {
     /// # Errors
     /// `OSError` when the file cannot be written.
     fn write(&self, py: Python<'_>, path: PathBuf, counts: &str) -> PyResult<()> {
-        py.detach(|| write_batch(&path, &self.batch, counts)).map_err(of_system)
+        py.detach(|| match &self.rows {
+            Connections::Held(batch) => write_batch(&path, batch, counts),
+            Connections::Stored(stored) => stored.write(&self.found.sites, &path, counts),
+        })
+        .map_err(of_system)
     }
+}
+
+impl Connections {
+    fn height(&self) -> usize {
+        match self {
+            Connections::Held(batch) => batch.num_rows(),
+            Connections::Stored(stored) => stored.height(),
+        }
+    }
+}
+
+fn held() -> PyErr {
+    PyValueError::new_err("connections are in memory: numbers, words")
 }
 
 impl CaptureProfile {
     fn column(&self, name: &str) -> PyResult<&dyn Array> {
-        let column = self.batch.column_by_name(name);
+        let Connections::Held(batch) = &self.rows else {
+            return Err(PyValueError::new_err("connections are in a file: numbers_to, words_to"));
+        };
+        let column = batch.column_by_name(name);
         column.map(AsRef::as_ref).ok_or_else(|| PyValueError::new_err(format!("{name}: no column")))
     }
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,6 +74,8 @@ class Connections:
     carried : polars.DataFrame or CaptureProfile, optional
         What each direction carried when (:class:`mayfly.workload.connections.Reading`), or what has read it; a table of
         connections has none.
+    folder : TemporaryDirectory, optional
+        Of columns that do not fit into memory, as long as they are asked for.
     """
 
     rows: Table
@@ -82,6 +85,7 @@ class Connections:
     duration_s: float = 0.0
     trains: pl.DataFrame | None = None
     carried: pl.DataFrame | _native.CaptureProfile | None = None
+    folder: tempfile.TemporaryDirectory[str] | None = None
 
     @cached_property
     def columns(self) -> Columns:
@@ -128,17 +132,20 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
     networks = None if internal is None else networks_of(internal)
     look = Look(names, gives_up=True)
     options = ReadOptions(max_flows=most_open(), max_held=most_connections(), max_volumes=MOST_VOLUMES).for_files(names)
+    folder = tempfile.TemporaryDirectory(prefix="mayfly-")
     try:
-        read = _native.profile_capture(names, options, look, networks)
+        read = _native.profile_capture(names, options, look, networks, os.path.join(folder.name, "left.parquet"))
     except ValueError as error:
         raise MayflyError(" ".join(str(error).split())) from None
+    except OSError as error:
+        raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
     look.end()
     told = json.loads(read.answer())
     counts = noted(told["counts"])
     counts["stopped"] = look.stopped if counts["stopped"] else None
-    columns = columns_of_capture(read, told["dataset"]["connections"])
+    columns = columns_of_capture(read, told["dataset"]["connections"], folder.name)
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
-    return Connections(columns, _sources(names), counts, *rest, carried=read), told["site"]
+    return Connections(columns, _sources(names), counts, *rest, carried=read, folder=folder), told["site"]
 
 
 def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:

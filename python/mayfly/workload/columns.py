@@ -6,7 +6,9 @@ takes longer to import than that. Words are places in a list of them. What is no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mayfly.arrays import Booleans, Floats, Integers, Numbers
+from mayfly.errors import MayflyError
+from mayfly.limits import refuse_flows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,11 +157,35 @@ def _words_of(series: pl.Series) -> Words:
     return Words(names.to_list(), codes.to_numpy())
 
 
+ROW_BYTES = 1_000
+"""Memory that a row of the whole table takes while it is put together."""
+
 _KINDS: Mapping[str, Any] = {"f": np.float64, "i": np.int64, "b": np.bool_}
 
 
-def columns_of_capture(read: CaptureProfile, height: int) -> Columns:
-    """The columns of connections that the compiled module read."""
+def columns_of_capture(read: CaptureProfile, height: int, folder: str) -> Columns:
+    """The columns of connections that the compiled module read.
+
+    Parameters
+    ----------
+    read : CaptureProfile
+        Its columns.
+    height : int
+        Rows.
+    folder : str
+        Where columns of connections that wait in a file are put: pages of such files are no memory of the process.
+
+    Returns
+    -------
+    Columns
+
+    Raises
+    ------
+    MayflyError
+        A file cannot be written or read; in the reading of a column.
+    """
+    if read.is_stored():
+        return _columns_of_files(read, height, folder)
 
     def numbers(name: str) -> Numbers | Booleans:
         kind, values = read.numbers(name)
@@ -174,6 +202,39 @@ def columns_of_capture(read: CaptureProfile, height: int) -> Columns:
         return pl.DataFrame(read.table())
 
     return Columns(height, read.names(), numbers, words, table)
+
+
+def _columns_of_files(read: CaptureProfile, height: int, folder: str) -> Columns:
+    def mapped(path: str, kind: Any) -> Any:
+        return np.asarray(np.memmap(path, kind, "r"))
+
+    def numbers(name: str) -> Numbers | Booleans:
+        path = os.path.join(folder, name)
+        with _of_files(folder):
+            found: Numbers | Booleans = mapped(path, _KINDS[read.numbers_to(name, path)])
+        return found
+
+    def words(name: str) -> Words:
+        path = os.path.join(folder, name)
+        with _of_files(folder):
+            return Words(read.words_to(name, path), mapped(path, np.int32))
+
+    def table() -> pl.DataFrame:
+        import polars as pl
+
+        refuse_flows(height, ROW_BYTES, "the table of all connections", "connections")
+        with _of_files(folder):
+            return pl.DataFrame(read.table())
+
+    return Columns(height, read.names(), numbers, words, table)
+
+
+@contextlib.contextmanager
+def _of_files(folder: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise MayflyError(f"{folder}: connections that do not fit into memory cannot be kept: {error}") from None
 
 
 def hosts_of_ends(table: Columns) -> tuple[list[str], Integers, Integers]:

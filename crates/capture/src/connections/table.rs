@@ -62,6 +62,8 @@ const MOST_HELD: usize = NONE as usize - 1;
 const LEAST_HELD: usize = 1_000;
 /// Part of the connections that are given up at once where memory is short.
 const GIVEN_UP: usize = 8;
+/// Silence after which a connection that is over leaves before any that is open: longer than a FIN is sent again at first.
+const SETTLED_NS: i64 = 1_000_000_000;
 
 /// Places of the bounds in what is lost.
 const OPEN_BOUND: usize = 0;
@@ -106,8 +108,15 @@ pub struct Table {
     unanswered: Unanswered,
     /// Packets of those that were given up and did not leave: as many open at once, and where memory is the bound.
     lost: [Amount; 2],
-    /// What was given up and had an answer, where that is wanted.
+    /// What was given up, where that is wanted; without those that nobody answered, unless all are.
     leaving: Option<Vec<Entry>>,
+    /// Where all leave, the end of its key that opened each of those that left, by serial number.
+    openers: Option<Vec<u8>>,
+    /// How many left so, and how many of them were open.
+    gone: u64,
+    parted: u64,
+    /// Of the latest connection that began.
+    began_ns: i64,
     trains: Trains,
     pauses: bool,
     packets: Packets,
@@ -154,6 +163,10 @@ impl Table {
             unanswered: Unanswered::default(),
             lost: Default::default(),
             leaving: None,
+            openers: None,
+            gone: 0,
+            parted: 0,
+            began_ns: i64::MIN,
             trains: Trains { limit: trains, ..Trains::default() },
             pauses: false,
             packets: Packets::default(),
@@ -176,9 +189,9 @@ impl Table {
         Table { volumes: Volumes::with_limit(volumes), ..self }
     }
 
-    /// The same, which keeps what it gives up for [`Table::left`].
-    pub(crate) fn leaving(self, wanted: bool) -> Self {
-        Table { leaving: wanted.then(Vec::new), ..self }
+    /// The same, which holds what it gives up for [`Table::left`]: all of it, or what somebody answered.
+    pub(crate) fn leaving(self, wanted: bool, all: bool) -> Self {
+        Table { leaving: wanted.then(Vec::new), openers: (wanted && all).then(Vec::new), ..self }
     }
 
     /// The next connection that begins has this serial number, which is larger than that of any before.
@@ -196,6 +209,11 @@ impl Table {
     /// A connection given up since the last call, as it stood.
     pub(crate) fn left(&mut self) -> Option<Entry> {
         self.leaving.as_mut()?.pop()
+    }
+
+    /// Where all leave, how many of them were open and not silent for [`QUIET_NS`]: what they send later begins another one.
+    pub(crate) fn parted(&self) -> u64 {
+        self.parted
     }
 
     /// Of those given up, what nobody answered.
@@ -217,7 +235,7 @@ impl Table {
 
     /// Connections and flows found so far, those that were given up too.
     pub fn seen(&self) -> u64 {
-        self.entries.len() as u64 + self.evicted
+        self.entries.len() as u64 + self.evicted + self.gone
     }
 
     /// How many connections are to be held where there is memory for fewer than now: by [`Table::give_up_beyond`]; None where
@@ -341,10 +359,19 @@ impl Table {
         if !(volumes_in_time && volumes.fits_in_time()) {
             volumes.fit();
         }
+        let openers = self.openers;
         volumes.kept.retain_mut(|volume| {
-            let Some(row) = row_of(volume.connection) else { return false };
-            volume.connection = row as u64;
-            volume.from_opener = entries[row].is_opener(usize::from(!volume.from_lower));
+            let side = usize::from(!volume.from_lower);
+            match (row_of(volume.connection), &openers) {
+                // All of them are rows of one file, in the order of their numbers.
+                (Some(row), Some(_)) => volume.from_opener = entries[row].is_opener(side),
+                (None, Some(openers)) => volume.from_opener = usize::from(openers[volume.connection as usize]) == side,
+                (Some(row), None) => {
+                    volume.connection = row as u64;
+                    volume.from_opener = entries[row].is_opener(side);
+                }
+                (None, None) => return false,
+            }
             volume.start_ns = volume.start_ns.saturating_mul(volumes.width_ns).saturating_sub(first_ns);
             true
         });
@@ -365,6 +392,7 @@ impl Table {
     fn open(&mut self, entry: Entry, hash: u64, time_ns: i64) -> u32 {
         let key = entry.key;
         self.created += 1;
+        self.began_ns = time_ns;
         self.make_room(time_ns);
         self.entries.push(entry);
         self.links.push(Link { newer: NONE, older: NONE });
@@ -403,8 +431,14 @@ impl Table {
         }
     }
 
-    /// Gives up the connection that was silent for longest.
+    /// Gives up the connection that was silent for longest; where it leaves for a file, the oldest that is over and settled.
     fn give_up_silent(&mut self) {
+        let over = self.lists[Standing::Over as usize].oldest;
+        let settled =
+            |place: u32| self.began_ns.saturating_sub(self.entries[place as usize].last_ns()) >= SETTLED_NS;
+        if self.leaving.is_some() && over != NONE && settled(over) {
+            return self.take_out(over, HELD_BOUND);
+        }
         let oldest = LISTS.map(|list| self.lists[list as usize].oldest);
         let there = oldest.into_iter().filter(|&place| place != NONE);
         if let Some(place) = there.min_by_key(|&place| self.entries[place as usize].last_ns()) {
@@ -447,6 +481,16 @@ impl Table {
     }
 
     fn give_up(&mut self, old: Entry, bound: usize) {
+        if let (Some(openers), Some(leaving)) = (&mut self.openers, &mut self.leaving) {
+            let quiet = self.began_ns.saturating_sub(old.last_ns()) >= QUIET_NS as i64;
+            self.parted += u64::from(old.standing == Standing::Open && !quiet);
+            self.gone += 1;
+            let place = old.serial as usize;
+            openers.resize(openers.len().max(place + 1), 0);
+            openers[place] = u8::from(old.is_opener(1));
+            leaving.push(old);
+            return;
+        }
         self.evicted += 1;
         let (packets, bytes) = old.carried();
         if self.leaving.is_none() || old.unanswered().is_some() {
