@@ -286,18 +286,23 @@ fn exchanges(batch: &RecordBatch) -> PyResult<Vec<Exchange>> {
 }
 
 /// Transfers of a table of connections of TCP and UDP, those from openers first: the `row` of each, whether it is
-/// `from_opener`, and the columns of a flow list that do not depend on the near side.
+/// `from_opener`, and the columns of a flow list that do not depend on the near side. Of a part of the connections
+/// `usual_rtt_s` is the median of the round-trip times of all.
 ///
 /// # Errors
 /// `TypeError` for other columns.
 #[pyfunction]
-pub fn transfers(connections: &Bound<'_, PyAny>) -> PyResult<Table> {
+#[pyo3(signature = (connections, usual_rtt_s=None))]
+pub fn transfers(connections: &Bound<'_, PyAny>, usual_rtt_s: Option<f64>) -> PyResult<Table> {
     let batches = batches(connections)?;
     let mut rows = Vec::new();
     for batch in &batches {
         rows.extend(exchanges(batch)?);
     }
-    let found = replay::transfers(&rows);
+    let found = match usual_rtt_s {
+        Some(usual_rtt_s) => replay::transfers_of_part(&rows, Some(usual_rtt_s)),
+        None => replay::transfers(&rows),
+    };
     let times =
         |of: fn(&Transfer) -> Option<f64>| -> ArrayRef { Arc::new(found.iter().map(of).collect::<Float64Array>()) };
     let from_opener = found.iter().map(|one| Some(one.from_opener)).collect::<BooleanArray>();

@@ -55,6 +55,6 @@ pub use replay::{Options, Replay};
 pub use sessions::{Draw, Drawn, LEAST_SESSIONS, Starts};
 pub use span::{refuse_beyond_a_list, refuse_clock_jump};
 pub use trains::Step;
-pub use transfers::{Exchange, Sent, Transfer, transfers};
+pub use transfers::{Exchange, Sent, Transfer, transfers, transfers_of_part};
 pub use udp_share::UdpShare;
 pub use unanswerable::cannot_answer;

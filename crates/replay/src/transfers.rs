@@ -91,8 +91,11 @@ impl From<&Connection> for Exchange {
 /// connection, and an idle connection is not split. Of UDP there is one for each direction with packets: its rate lets the
 /// last packet leave when it did (the bits of all packets but one over the span from first to last).
 pub fn transfers(connections: &[Exchange]) -> Vec<Transfer> {
-    let measured = |one: &Exchange| one.rtt_s.filter(|&rtt_s| is_rtt(rtt_s) && one.protocol != Protocol::Icmp);
-    let usual_s = median(&mut connections.iter().filter_map(measured).collect::<Vec<_>>());
+    transfers_of_part(connections, median(&mut connections.iter().filter_map(measured).collect::<Vec<_>>()))
+}
+
+/// The same of a part of them; `usual_s` is the median of the round-trip times of all.
+pub fn transfers_of_part(connections: &[Exchange], usual_s: Option<f64>) -> Vec<Transfer> {
     let of_side = |from_opener: bool| {
         let one = move |(row, connection): (usize, &Exchange)| {
             let rtt_s = measured(connection).or(usual_s);
@@ -102,6 +105,10 @@ pub fn transfers(connections: &[Exchange]) -> Vec<Transfer> {
         connections.iter().enumerate().filter_map(one)
     };
     of_side(true).chain(of_side(false)).collect()
+}
+
+fn measured(one: &Exchange) -> Option<f64> {
+    one.rtt_s.filter(|&rtt_s| is_rtt(rtt_s) && one.protocol != Protocol::Icmp)
 }
 
 fn transfer(connection: &Exchange, sent: &Sent, rtt_s: Option<f64>) -> Option<Transfer> {

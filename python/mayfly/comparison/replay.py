@@ -176,7 +176,7 @@ def replay_of(
         )
         span_s *= _stretched(flows, scaled)
         flows = scaled.with_columns(flows.select(pl.col("^connection_id$")))
-    refuse_clock_jump(flows, str(capture), span_s)
+    refuse_clock_jump(flows["start_s"].drop_nulls().cast(pl.Float64).to_numpy(), str(capture), span_s)
     if "duration" not in scenario.model_fields_set:
         scenario = scenario.override(duration=span_s + max(_DRAIN_S, span_s))
     if CALL in flows.columns and "probes.call" not in (overrides or {}):

@@ -53,8 +53,8 @@ FILES = ("report.html", "profile.json", CONNECTIONS, "hosts.parquet")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Profile(Listing):
-    """A profile.
+class Loaded(Listing):
+    """Connections with their classes, and the load over time.
 
     Parameters
     ----------
@@ -64,12 +64,45 @@ class Profile(Listing):
         Width of a bin of the load, s.
     loads : Loads
         Of :func:`mayfly.profile.load.loads_by_class`.
+    periods : list of Period
+        Of the load of all classes over whole bins.
+    """
+
+    bin_s: float
+    loads: Loads
+    periods: list[Period]
+
+    @cached_property
+    def load(self) -> pl.DataFrame:
+        """Load as :func:`mayfly.profile.load.load_by_class` returns it."""
+        return self.loads.frame
+
+    @classmethod
+    def of(cls, listed: Listing, bin_s: float | None = None) -> Loaded:
+        """Of connections; ``bin_s`` as of :func:`profile`."""
+        read, table = listed.connections, listed.columns
+        bin_s = bin_width(read.duration_s) if bin_s is None else bin_s
+        loads = loads_by_class(table, read.duration_s, bin_s)
+        whole = totals(loads, "class")["all"]
+        # A last bin that the capture does not fill is no load to compare.
+        if read.duration_s % bin_s and len(whole) > 1:
+            whole = whole[:-1]
+        periods = periods_of(whole) if len(whole) >= SHORTEST else []
+        return Loaded(read, table, listed.sides, listed.roles, listed.roles_from, bin_s, loads, periods)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Loaded):
+    """A profile.
+
+    Parameters
+    ----------
+    connections, columns, sides, roles, roles_from, bin_s, loads, periods
+        Of the :class:`Loaded`.
     host_traffic : HostTraffic
         Of :func:`mayfly.profile.ratios.traffic_of_hosts`.
     sampled : dict of Sample
         Of :func:`mayfly.profile.distributions.sampled`.
-    periods : list of Period
-        Of the load of all classes over whole bins.
     fits : dict of list of Fit
         By measure of :data:`FITTED`; of fewer than eight values none.
     not_fitted : dict of dict of str
@@ -78,20 +111,12 @@ class Profile(Listing):
         What crossed the boundary of the site when, and what it says of the link; None for a table of connections.
     """
 
-    bin_s: float
-    loads: Loads
     host_traffic: HostTraffic
     sampled: dict[str, Sample]
-    periods: list[Period]
     fits: dict[str, list[Fit]]
     not_fitted: dict[str, dict[str, str]]
     traffic: Traffic | None
     guess: LinkGuess | None
-
-    @cached_property
-    def load(self) -> pl.DataFrame:
-        """Load as :func:`mayfly.profile.load.load_by_class` returns it."""
-        return self.loads.frame
 
     @cached_property
     def hosts(self) -> pl.DataFrame:
@@ -267,20 +292,20 @@ def profile(
         return None if progress is None else lambda fraction: progress(begin + (end - begin) * fraction)
 
     several = [captures] if isinstance(captures, str | os.PathLike) else captures
-    with read_through(filter, anonymize) as sieve:
-        listed = listing(
-            several,
-            internal=sieve.internal(internal),
-            hosts={sieve.address(host): role for host, role in hosts.items()} if isinstance(hosts, Mapping) else hosts,
-            model=model,
-            trains=trains,
-            volumes=True,
-            sharding=sharding,
-            progress=part(0, 0.5),
-        )
+    listed = listing_through(
+        several,
+        internal=internal,
+        hosts=hosts,
+        model=model,
+        trains=trains,
+        volumes=True,
+        sharding=sharding,
+        progress=part(0, 0.5),
+        filter=filter,
+        anonymize=anonymize,
+    )
     read, table, sides, roles = listed.connections, listed.columns, listed.sides, listed.roles
-    bin_s = bin_width(read.duration_s) if bin_s is None else bin_s
-    load = loads_by_class(table, read.duration_s, bin_s)
+    loaded = Loaded.of(listed, bin_s)
     values = sampled(table)
     fits: dict[str, list[Fit]] = {}
     not_fitted: dict[str, dict[str, str]] = {}
@@ -293,11 +318,6 @@ def profile(
             further = part(begin, begin + 1 / 6)
             reasons = not_fitted[name] = {}
             fits[name] = fits_of(usable, bootstrap=bootstrap, seed=seed, progress=further, not_fitted=reasons)
-    whole = totals(load, "class")["all"]
-    # A last bin that the capture does not fill is no load to compare.
-    if read.duration_s % bin_s and len(whole) > 1:
-        whole = whole[:-1]
-    periods = periods_of(whole) if len(whole) >= SHORTEST else []
     of_hosts = traffic_of_hosts(table, sides, roles)
     traffic = _traffic(read, sides)
     guess = None if traffic is None else link_guess(read.columns, traffic)
@@ -307,16 +327,31 @@ def profile(
         sides,
         roles,
         listed.roles_from,
-        bin_s,
-        load,
+        loaded.bin_s,
+        loaded.loads,
+        loaded.periods,
         of_hosts,
         values,
-        periods,
         fits,
         not_fitted,
         traffic,
         guess,
     )
+
+
+def listing_through(
+    captures: Sequence[str | os.PathLike[str]] | Connections,
+    *,
+    internal: Sequence[str] | None,
+    hosts: str | os.PathLike[str] | Mapping[str, str] | None,
+    filter: str | None,
+    anonymize: bool | bytes | None = None,
+    **more: Any,
+) -> Listing:
+    """As :func:`mayfly.profile.listing.listing`, with the packets and addresses that :func:`profile` takes."""
+    with read_through(filter, anonymize) as sieve:
+        roles = {sieve.address(host): role for host, role in hosts.items()} if isinstance(hosts, Mapping) else hosts
+        return listing(captures, internal=sieve.internal(internal), hosts=roles, **more)
 
 
 def _traffic(read: Connections, sides: Sides) -> Traffic | None:

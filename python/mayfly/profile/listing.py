@@ -171,10 +171,10 @@ def listing(
     >>> found.frame.height, found.document()["site"]["networks"]
     (707, ['10.10.0.0/24'])
     """
-    if not isinstance(captures, Connections) and volumes and hosts is None and model is None and not trains:
+    if not isinstance(captures, Connections) and hosts is None and model is None and not trains:
         names, tables = names_of(captures)
         if not tables and sharding is None:
-            read, site = read_profiled(names, internal)
+            read, site = read_profiled(names, internal, volumes=volumes)
             if progress is not None:
                 progress(1.0)
             return _told(read, site)

@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from mayfly import _native
 from mayfly.errors import MayflyError
-from mayfly.limits import Look
 from mayfly.text.parquet import is_parquet
-from mayfly.workload.columns import Columns, Table, columns_of, columns_of_capture
+from mayfly.workload.captured import read_captured
+from mayfly.workload.columns import Columns, Table, columns_of
 from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, ReadOptions, most_connections, most_open
-from mayfly.workload.sides import networks_of
-from mayfly.workload.sieve import noted, refuse_of_table
+from mayfly.workload.sieve import refuse_of_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -107,7 +106,9 @@ class Connections:
         return pl.DataFrame(self.carried.volumes())
 
 
-def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Connections, dict[str, Any]]:
+def read_profiled(
+    names: list[str], internal: Sequence[str] | None, *, volumes: bool = True
+) -> tuple[Connections, dict[str, Any]]:
     """Read captures as one, without a table of polars, and tell the classes of connections.
 
     Parameters
@@ -116,6 +117,8 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
         Of captures.
     internal : str or sequence of str, optional
         CIDRs of the site.
+    volumes : bool
+        Keep the volumes.
 
     Returns
     -------
@@ -129,23 +132,12 @@ def read_profiled(names: list[str], internal: Sequence[str] | None) -> tuple[Con
     MayflyError
         As :func:`read_connections`; ``internal`` is no CIDR, or holds no host.
     """
-    networks = None if internal is None else networks_of(internal)
-    look = Look(names, gives_up=True)
-    options = ReadOptions(max_flows=most_open(), max_held=most_connections(), max_volumes=MOST_VOLUMES).for_files(names)
-    folder = tempfile.TemporaryDirectory(prefix="mayfly-")
-    try:
-        read = _native.profile_capture(names, options, look, networks, os.path.join(folder.name, "left.parquet"))
-    except ValueError as error:
-        raise MayflyError(" ".join(str(error).split())) from None
-    except OSError as error:
-        raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
-    look.end()
-    told = json.loads(read.answer())
-    counts = noted(told["counts"])
-    counts["stopped"] = look.stopped if counts["stopped"] else None
-    columns = columns_of_capture(read, told["dataset"]["connections"], folder.name)
+    found = read_captured(names, internal, max_volumes=MOST_VOLUMES * volumes)
+    counts = found.counts
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
-    return Connections(columns, _sources(names), counts, *rest, carried=read, folder=folder), told["site"]
+    return Connections(
+        found.columns, _sources(names), counts, *rest, carried=found.read, folder=found.folder
+    ), found.site
 
 
 def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:

@@ -17,7 +17,9 @@ from mayfly.workload.doubts import partial_sentences
 if TYPE_CHECKING:
     import polars as pl
 
+    from mayfly.arrays import Booleans
     from mayfly.summary_types import Accounted
+    from mayfly.workload.columns import Columns
 
 COUNTED = ("account", "cannot_answer")
 """Keys of the counts of a reading that are in its account."""
@@ -156,6 +158,15 @@ def aside_of(frame: pl.DataFrame, used: pl.DataFrame) -> Amount:
     left = frame.join(used.select("connection_id").unique(), on="connection_id", how="anti")
     packets, wire_bytes = (
         sum(int(left[f"{end}_{name}"].sum()) for end in ("opener", "responder")) for name in ("packets", "wire_bytes")
+    )
+    return packets, wire_bytes
+
+
+def aside_of_columns(table: Columns, used: Booleans) -> Amount:
+    """Sum up the connections that are not in an answer; ``used``, shape (n_connections,), says which are."""
+    packets, wire_bytes = (
+        sum(int(table[f"{end}_{name}"][~used].sum()) for end in ("opener", "responder"))
+        for name in ("packets", "wire_bytes")
     )
     return packets, wire_bytes
 

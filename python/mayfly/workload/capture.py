@@ -6,11 +6,15 @@ rate of a single datagram) is filled in by the rules stated at :func:`flows_of_c
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import cast
 
+import numpy as np
 import polars as pl
 
 from mayfly import _native
+from mayfly.arrays import Floats
+from mayfly.workload.columns import Table, columns_of
 from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import clock_jump_sentence as clock_jump_sentence
@@ -111,26 +115,102 @@ def flows_of_connections(
     frame = frame.filter(pl.col("protocol") != "icmp")
     if near is None:
         near = near_side(frame, networks).hosts
+    flows = _flows_of(frame, near)
+    starts = pl.col("start_s") - (pl.col("start_s").min() if from_zero else 0.0)
+    return flows.with_columns(starts.alias("start_s")).with_row_index("flow_id").select(FLOW_COLUMNS)
+
+
+FLOW_COLUMNS = (
+    pl.col("flow_id").cast(pl.Int64),
+    *("start_s", "src", "dst", "direction", "protocol", "size_bytes", "rtt_s", "opened_by"),
+    *("packet_bytes", "rate_bps", "connection_id"),
+)
+"""Of :func:`flows_of_connections`."""
+
+
+def _flows_of(frame: pl.DataFrame, near: Iterable[str], usual_rtt_s: float | None = None) -> pl.DataFrame:
+    """Flows of connections without ICMP, by start; ``usual_rtt_s`` is the median of more connections than these."""
     udp, sent = pl.col("protocol") == "udp", [f"{end}_{name}" for end in ("opener", "responder") for name in _SENT]
     times = (pl.col("start_s", "rtt_s").cast(pl.Float64), udp.fill_null(False).alias("udp"))
     sides = (pl.col(name).cast(_SENT[name.partition("_")[2]]) for name in sent)
     # Crate ``replay`` has the rules.
-    found = pl.DataFrame(_native.transfers(frame.select(*times, *sides)))
+    found = pl.DataFrame(_native.transfers(frame.select(*times, *sides), usual_rtt_s))
     ends = frame.select("connection_id", "opener", "responder", "protocol", opener_near=opener_is_near(near))
     flows = pl.concat([found, ends[found["row"]]], how="horizontal")
     opens = pl.col("from_opener")
-    flows = flows.with_columns(
-        (pl.col("start_s") - (pl.col("start_s").min() if from_zero else 0.0)).alias("start_s"),
+    return flows.with_columns(
         pl.when(opens).then("opener").otherwise("responder").alias("src"),
         pl.when(opens).then("responder").otherwise("opener").alias("dst"),
         pl.when(opens == pl.col("opener_near")).then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction"),
         pl.when(opens).then(pl.lit("sender")).otherwise(pl.lit("receiver")).alias("opened_by"),
-    ).sort("start_s", "connection_id", "opened_by", descending=[False, False, True])
-    return flows.with_row_index("flow_id").select(
-        pl.col("flow_id").cast(pl.Int64),
-        *("start_s", "src", "dst", "direction", "protocol", "size_bytes", "rtt_s", "opened_by"),
-        *("packet_bytes", "rate_bps", "connection_id"),
-    )
+    ).sort(*BY_START, descending=[False, False, True])
+
+
+BY_START = ("start_s", "connection_id", "opened_by")
+"""Flows are in this order, senders that opened their connection before receivers that did."""
+
+PART = 1 << 16
+"""Connections whose flows are made at once: some 100 MB of memory."""
+
+
+def flows_in_parts(
+    table: Table, networks: Sequence[str] | None = None, *, from_zero: bool = True, rows: int = PART
+) -> Iterator[pl.DataFrame]:
+    """Make the flow list of any number of connections, part by part.
+
+    Parameters
+    ----------
+    table : Columns or polars.DataFrame, shape (n_connections, n_columns)
+        Connections in the order of first packets, ``connection_id`` among their columns.
+    networks, from_zero
+        As for :func:`flows_of_connections`.
+    rows : int
+        Connections whose flows are made at once, from 1.
+
+    Yields
+    ------
+    polars.DataFrame, shape (n_flows, 12)
+        Together, in this order, the list of :func:`flows_of_connections`.
+
+    Notes
+    -----
+    No flow starts before its connection. Flows wait for their part until no later connection starts before them.
+    """
+    columns = columns_of(table)
+    near = near_side(columns, networks).hosts
+    flows = ~columns.words("protocol").are("icmp")
+    usual_rtt_s = _usual_rtt_s(columns["rtt_s"][flows])
+    begins = range(0, columns.height, rows)
+    # Where packets are not in order, a later connection may start before the ones before it.
+    earliest = [float(np.min(columns["start_s"][begin : begin + rows], initial=np.inf)) for begin in begins]
+    after = [*np.minimum.accumulate(earliest[::-1])[::-1][1:], np.inf]
+    names = (*_COLUMNS, *(f"{end}_{name}" for end in ("opener", "responder") for name in _SENT))
+    waiting: pl.DataFrame | None = None
+    done, first_s = 0, 0.0
+    for begin, until_s in zip(begins, after, strict=True):
+        own = np.flatnonzero(flows[begin : begin + rows]) + begin
+        found = _flows_of(columns.part(names, own), near, usual_rtt_s)
+        if waiting is not None and waiting.height:
+            found = pl.concat([waiting, found]).sort(*BY_START, descending=[False, False, True])
+        count = int(found["start_s"].search_sorted(until_s, side="right"))
+        ready, waiting = found[:count], found[count:]
+        if not count:
+            continue
+        if not done:
+            first_s = float(ready["start_s"][0]) if from_zero else 0.0
+        ready = ready.with_columns(pl.col("start_s") - first_s)
+        yield ready.with_row_index("flow_id", offset=done).select(FLOW_COLUMNS)
+        done += count
+
+
+_COLUMNS = ("connection_id", "opener", "responder", "protocol", "start_s", "rtt_s")
+
+
+def _usual_rtt_s(rtts_s: Floats) -> float | None:
+    """Median of the round-trip times that a flow list may hold, as crate ``replay`` has it."""
+    least, most = RTT_BOUNDS_S
+    known = pl.Series(rtts_s[(rtts_s >= least) & (rtts_s <= most)])
+    return None if known.is_empty() else float(cast("float", known.median()))
 
 
 def opener_is_near(hosts: Iterable[str]) -> pl.Expr:

@@ -109,6 +109,30 @@ class Columns:
         """All of it as a table."""
         return self._table()
 
+    def part(self, names: Iterable[str], rows: Integers) -> pl.DataFrame:
+        """Some columns of some rows as a table; what is not known is null.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Of columns.
+        rows : numpy.ndarray of int, shape (n,)
+            Places of rows.
+
+        Returns
+        -------
+        polars.DataFrame, shape (n, n_names)
+        """
+        import polars as pl
+
+        def column(name: str) -> pl.Series:
+            if name in WORDS:
+                words = self.words(name).of(rows)
+                return pl.Series(name, words.names, dtype=pl.String)[words.codes]
+            return pl.Series(name, self[name][rows], nan_to_null=True)
+
+        return pl.DataFrame([column(name) for name in names])
+
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -156,6 +180,9 @@ def _words_of(series: pl.Series) -> Words:
     codes = series.replace_strict(names, np.arange(len(names)), default=-1, return_dtype=pl.Int64)
     return Words(names.to_list(), codes.to_numpy())
 
+
+WORDS = frozenset(("protocol", "opener", "responder", "opener_from", "state", "zeek_state", "class", "side", "reason"))
+"""Columns of words."""
 
 ROW_BYTES = 1_000
 """Memory that a row of the whole table takes while it is put together."""

@@ -233,13 +233,13 @@ def replayed_flows(
     return flows_of(replay, rates_bps)[0]
 
 
-def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0, *, scaled: bool = False) -> None:
+def refuse_clock_jump(starts_s: Any, source: str, lasted_s: float = 0.0, *, scaled: bool = False) -> None:
     """Refuse flows that span years, as those of two captures in one file do.
 
     Parameters
     ----------
-    flows : polars.DataFrame, shape (n_flows, n_columns)
-        Of a capture, or its connections: ``start_s``.
+    starts_s : array_like, shape (n_flows,)
+        When the flows of a capture start, or its connections, s.
     source : str
         What the message calls it.
     lasted_s : float
@@ -253,8 +253,8 @@ def refuse_clock_jump(flows: pl.DataFrame, source: str, lasted_s: float = 0.0, *
         They span more than two years, or 10^9 s where ``scaled``.
     """
     try:
-        starts_s = flows["start_s"].drop_nulls().cast(pl.Float64).to_numpy()
-        _native.refuse_clock_jump(np.ascontiguousarray(starts_s), source, lasted_s, scaled)
+        starts_s = np.ascontiguousarray(starts_s, dtype=np.float64)
+        _native.refuse_clock_jump(starts_s, source, lasted_s, scaled)
     except ValueError as error:
         raise MayflyError(str(error)) from None
 

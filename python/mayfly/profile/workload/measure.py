@@ -12,17 +12,17 @@ import polars as pl
 
 from mayfly.arrays import Floats, number, number_or_none
 from mayfly.errors import MayflyError
-from mayfly.profile.answer import Profile, profile
+from mayfly.profile.answer import Loaded, listing_through
 from mayfly.profile.classes import CLASSES, SIDES
-from mayfly.profile.distributions import begun
+from mayfly.profile.distributions import FROM_START
 from mayfly.profile.load import BIN_S
 from mayfly.profile.workload.draw import HEADER, MSS
 from mayfly.profile.workload.laws import Fitted, Measured, fitted, measured
 from mayfly.profile.workload.schema import Class, Datagrams, Ends, Period, Workload
 from mayfly.summary_types import Accounted
 from mayfly.text.parquet import read_parquet
-from mayfly.workload.account import account_of, aside_of
-from mayfly.workload.capture import RTT_BOUNDS_S, flows_of_connections, networks_of
+from mayfly.workload.account import account_of, aside_of_columns
+from mayfly.workload.capture import RTT_BOUNDS_S, flows_in_parts, networks_of
 from mayfly.workload.doubts import named, refuse_partial
 from mayfly.workload.mix import offered
 
@@ -53,7 +53,7 @@ def fit_list(text: str | None) -> tuple[str, ...]:
 
 
 def workload_of(
-    found: Profile,
+    found: Loaded,
     *,
     fit: Iterable[str] = (),
     points: int = POINTS,
@@ -63,8 +63,8 @@ def workload_of(
 
     Parameters
     ----------
-    found : Profile
-        Of :func:`mayfly.profile.answer.profile`.
+    found : Loaded
+        Of :func:`mayfly.profile.answer.profile`, or what it begins with.
     fit : iterable of str
         Which of :data:`MEASURES` get the law that fits best by AIC; the others are as measured.
     points : int
@@ -82,41 +82,55 @@ def workload_of(
         An unknown measure, too few points, or no flow that began in the capture.
     """
     networks = networks_of(found.sides.networks) if found.sides.networks else None
-    flows = flows_of_connections(found.frame, networks, from_zero=False)
-    known = found.frame.select(
-        "connection_id",
-        "class",
-        "side",
-        pl.when(pl.col("rtt_s").is_between(*RTT_BOUNDS_S)).then("rtt_s").alias("measured_rtt_s"),
-        begun().alias("begun"),
-    )
-    flows = flows.join(known, on="connection_id", how="left", maintain_order="left")
-    flows = flows.with_columns(pl.col("measured_rtt_s").alias("rtt_s"), pl.col("class").alias("group"))
-    inside, before = flows.filter("begun"), flows.filter(~pl.col("begun"))
-    left_out = {"flows": before.height, "bytes": int(before["size_bytes"].sum() or 0)}
-    if copies := found.connections.counts.get("skipped", {}).get("duplicate"):
+    table, counts, sources = found.columns, found.connections.counts, found.connections.sources
+    is_begun = ~table.words("protocol").are("tcp") | table.words("opener_from").among(FROM_START)
+    hosts = pl.Enum(sorted({*table.words("opener").names, *table.words("responder").names}))
+    used = np.zeros(table.height, dtype=bool)
+    groups: Groups = {}
+    left_out, last_s = {"flows": 0, "bytes": 0}, 0.0
+    for part in flows_in_parts(table, networks, from_zero=False):
+        rows = part["connection_id"].to_numpy()
+        inside = is_begun[rows]
+        before = part.filter(~inside)
+        left_out = {
+            "flows": left_out["flows"] + before.height,
+            "bytes": left_out["bytes"] + int(before["size_bytes"].sum() or 0),
+        }
+        own = rows[inside]
+        used[own] = True
+        rtts_s = table["rtt_s"][own]
+        known = (rtts_s >= RTT_BOUNDS_S[0]) & (rtts_s <= RTT_BOUNDS_S[1])
+        flows = part.filter(inside).with_columns(
+            pl.Series("rtt_s", np.where(known, rtts_s, np.nan), nan_to_null=True),
+            *table.part(("class", "side"), own).rename({"class": "group"}),
+            pl.col("src", "dst").cast(hosts),
+        )
+        last_s = max(last_s, number_or_none(flows["start_s"].max()) or 0.0)
+        _deal(flows.drop("flow_id", "connection_id"), groups)
+    if copies := counts.get("skipped", {}).get("duplicate"):
         left_out["copies"] = copies
-    if filtered := found.connections.counts.get("filtered"):
+    if filtered := counts.get("filtered"):
         left_out["filtered"] = filtered
     if accounts is not None:
-        aside = aside_of(found.frame, inside)
-        accounts.append(account_of(found.connections.counts, found.connections.sources, aside))
-    duration_s = max(found.connections.duration_s, (number_or_none(inside["start_s"].max()) or 0.0) * (1 + 1e-9))
-    if not inside.height or not duration_s > 0:
-        raise MayflyError(f"{', '.join(found.connections.sources)}: no flow that began in the capture, in 0 s or more")
-    periods = _periods(found, duration_s)
-    return workload_of_flows(
-        inside,
-        duration_s,
-        sources=found.connections.sources,
-        periods=periods,
-        left_out=left_out,
-        fit=fit,
-        points=points,
-    )
+        accounts.append(account_of(counts, sources, aside_of_columns(table, used)))
+    duration_s = max(found.connections.duration_s, last_s * (1 + 1e-9))
+    if not groups or not duration_s > 0:
+        raise MayflyError(f"{', '.join(sources)}: no flow that began in the capture, in 0 s or more")
+    _check(fit := tuple(fit), points)
+    return _workload(groups, duration_s, sources, _periods(found, duration_s), left_out, fit, points)
 
 
-def _periods(found: Profile, duration_s: float) -> list[Period]:
+Groups = dict[tuple[Any, ...], list[pl.DataFrame]]
+"""Parts of flows by :data:`_KEY`, in the order of starts."""
+
+
+def _deal(flows: pl.DataFrame, groups: Groups) -> None:
+    """Add flows to their groups, without what all flows of a group share."""
+    for key, part in flows.partition_by(*_KEY, as_dict=True, include_key=False).items():
+        groups.setdefault(key, []).append(part)
+
+
+def _periods(found: Loaded, duration_s: float) -> list[Period]:
     """Those of the load; the last one lasts to the end."""
     if not found.periods:
         total = 8 * number(found.load["bytes"].sum()) / duration_s
@@ -170,11 +184,7 @@ def workload_of_flows(
     MayflyError
         As :func:`workload_of`; or a flow without a class.
     """
-    fit = tuple(fit)
-    if wrong := [name for name in fit if name not in MEASURES]:
-        raise MayflyError(f"fit = {wrong[0]}: must be one of {', '.join(MEASURES)}")
-    if points < 2:
-        raise MayflyError(f"points = {points}: must be at least 2")
+    _check(fit := tuple(fit), points)
     if not flows["group"].is_in(list(CLASSES)).fill_null(False).all():
         raise MayflyError(f"group: must be one of {', '.join(CLASSES)} for every flow")
     if "side" not in flows.columns:
@@ -186,14 +196,37 @@ def workload_of_flows(
         loads = offered(flows, mss=MSS, header_bytes=HEADER, span_s=duration_s)
         total = sum(loads[way]["mbps"] for way in ("down", "up")) * 1e6
         periods = [Period(start_s=0.0, end_s=duration_s, mean_bps=total)]
+    groups: Groups = {}
+    _deal(flows.sort("start_s", maintain_order=True), groups)
+    return _workload(groups, duration_s, sources, periods, left_out or {}, fit, points)
+
+
+def _check(fit: tuple[str, ...], points: int) -> None:
+    if wrong := [name for name in fit if name not in MEASURES]:
+        raise MayflyError(f"fit = {wrong[0]}: must be one of {', '.join(MEASURES)}")
+    if points < 2:
+        raise MayflyError(f"points = {points}: must be at least 2")
+
+
+def _workload(
+    groups: Groups,
+    duration_s: float,
+    sources: Sequence[str],
+    periods: Sequence[Period],
+    left_out: dict[str, int],
+    fit: tuple[str, ...],
+    points: int,
+) -> Workload:
+    """Of groups of flows, each of which is given up when it is measured."""
     order = [(name, side, way, protocol) for name in CLASSES for side in SIDES for way in _WAYS for protocol in _WIRES]
-    groups = flows.sort("start_s", maintain_order=True).partition_by(*_KEY, as_dict=True)
+    classes = []
+    for key in order:
+        if (parts := groups.pop(key, None)) is None:
+            continue
+        shared = [pl.lit(value).alias(name) for name, value in zip(_KEY, key, strict=True)]
+        classes.append(_class(key, pl.concat(parts).with_columns(shared), duration_s, periods, fit, points))
     return Workload(
-        sources=list(sources),
-        duration_s=duration_s,
-        left_out=left_out or {},
-        period=list(periods),
-        class_=[_class(key, groups[key], duration_s, periods, fit, points) for key in order if key in groups],
+        sources=list(sources), duration_s=duration_s, left_out=left_out, period=list(periods), class_=classes
     )
 
 
@@ -308,9 +341,9 @@ def workload_from(
     if len(captures) == 1 and (folder := _profile_folder(captures[0])) is not None:
         captures, more = [folder / "connections.parquet"], _as_profiled(folder)
         internal, hosts, bin_s = internal or more["internal"], hosts or more["hosts"], more["bin_s"]
-    named_by_user: dict[str, Any] = {"internal": internal, "hosts": hosts, "bin_s": bin_s, "filter": filter}
-    found = profile(captures, bootstrap=0, progress=progress, **named_by_user)
-    refuse_partial(found.connections.counts, named(captures), "what a workload is measured from", None)
+    listed = listing_through(captures, internal=internal, hosts=hosts, filter=filter, progress=progress)
+    refuse_partial(listed.connections.counts, named(captures), "what a workload is measured from", None)
+    found = Loaded.of(listed, bin_s)
     return workload_of(found, fit=fit, points=points, accounts=accounts)
 
 

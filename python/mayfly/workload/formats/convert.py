@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -9,7 +10,7 @@ import polars as pl
 from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.summary_types import Accounted
-from mayfly.workload.formats.registry import read_flows_any, write_flows_as
+from mayfly.workload.formats.registry import Streamed, read_flows_any, stream_flows, write_flows_as
 from mayfly.workload.sieve import read_through, refuse_of_table
 
 
@@ -19,8 +20,8 @@ class Converted(Result):
 
     Parameters
     ----------
-    flows : polars.DataFrame
-        A normalised flow list.
+    counted : Streamed
+        How many flows, and what they send.
     target : str
         File that was written.
     lost : list of str
@@ -29,25 +30,33 @@ class Converted(Result):
         What to know of the file that was read, a sentence each.
     account : list of dict
         Of the file that was read: how much of it was seen, used, and left out by reason.
+    read : polars.DataFrame, optional
+        The flow list, where it was in memory.
     """
 
-    flows: pl.DataFrame
+    counted: Streamed
     target: str
     lost: list[str]
     notes: list[str] = field(default_factory=list)
     account: list[Accounted] = field(default_factory=list)
+    read: pl.DataFrame | None = field(default=None, repr=False)
+
+    @cached_property
+    def flows(self) -> pl.DataFrame:
+        """The normalised flow list, read back where it went from file to file part by part."""
+        return read_flows_any(self.target) if self.read is None else self.read
 
     def document(self) -> dict[str, Any]:
         """What was written, for JSON."""
-        starts = self.flows["start_s"]
+        counted = self.counted
         return {
-            "flows": self.flows.height,
-            "tcp": int((self.flows["protocol"] == "tcp").sum()),
-            "udp": int((self.flows["protocol"] == "udp").sum()),
-            "scripts": self.flows["script"].count() if "script" in self.flows.columns else 0,
-            "bytes": int(self.flows["size_bytes"].sum()),
-            "first_s": starts.min(),
-            "last_s": starts.max(),
+            "flows": counted.flows,
+            "tcp": counted.tcp,
+            "udp": counted.udp,
+            "scripts": counted.scripts,
+            "bytes": counted.bytes,
+            "first_s": counted.first_s,
+            "last_s": counted.last_s,
             "lost": self.lost,
             "notes": self.notes,
             "account": self.account,
@@ -101,8 +110,14 @@ def converted(
         As the reading and the writing; or there is a filter, and the source is no capture.
     """
     notes, account = list[str](), list[Accounted]()
+    both: dict[str, Any] = {"mss": mss, "internal": internal, "notes": notes, "accounts": account}
     with read_through(filter) as sieve:
-        flows = read_flows_any(source, from_format, mss=mss, internal=internal, notes=notes, accounts=account)
+        counted, flows = stream_flows(source, target, from_format, to_format, **both), None
+        if counted is None:
+            flows = read_flows_any(source, from_format, **both)
         if not sieve.used:
             refuse_of_table(os.fspath(source))
-    return Converted(flows, os.fspath(target), write_flows_as(flows, target, to_format), notes, account)
+    if flows is None or counted is not None:
+        return Converted(counted or Streamed(), os.fspath(target), [], notes, account)
+    counted = Streamed.of(flows)
+    return Converted(counted, os.fspath(target), write_flows_as(flows, target, to_format), notes, account, flows)

@@ -1,5 +1,8 @@
 """Our own flow lists, CSV and Parquet: :mod:`mayfly.workload.lists`."""
 
+import contextlib
+import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +27,15 @@ def _write_csv(flows: pl.DataFrame, path: Path, name: str) -> None:
     )
 
 
+def _write_csv_parts(parts: Iterator[pl.DataFrame], path: Path, name: str) -> None:
+    with path.open("wb") as plain, contextlib.ExitStack() as stack:
+        # Without the time of writing, as the other way has it.
+        packed = gzip.GzipFile("", "wb", 6, plain, mtime=0) if name.endswith(".gz") else None
+        file = plain if packed is None else stack.enter_context(packed)
+        for place, part in enumerate(parts):
+            lists.in_text(part).write_csv(file, include_header=not place)
+
+
 CSV = Format(
     id="csv",
     title="flow list, CSV",
@@ -32,6 +44,7 @@ CSV = Format(
     sniff=_is_csv,
     read=_read,
     write=_write_csv,
+    write_parts=_write_csv_parts,
     source="[](../tables.md#flow-list-input)",
 )
 

@@ -3,7 +3,7 @@
 import gzip
 import io
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -74,6 +74,10 @@ class Format:
         what the format does not hold, if any.
     source : str
         Who defines it.
+    parts : callable, optional
+        Reads the same flow list part by part in the order of the list: one of any length.
+    write_parts : callable, optional
+        Writes such parts to an open path that will get the name in its third argument.
     """
 
     id: str
@@ -84,6 +88,8 @@ class Format:
     read: Callable[[Path, Rules], pl.DataFrame] | None = None
     write: Callable[[pl.DataFrame, Path, str], list[str] | None] | None = None
     source: str = ""
+    parts: Callable[[Path, Rules], Iterator[pl.DataFrame]] | None = None
+    write_parts: Callable[[Iterator[pl.DataFrame], Path, str], None] | None = None
 
 
 def head_of(path: str | os.PathLike[str]) -> bytes:

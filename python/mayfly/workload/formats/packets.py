@@ -1,7 +1,9 @@
 """Packet captures: every direction of a connection that carried payload is a flow."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from mayfly.errors import MayflyError
@@ -24,26 +26,35 @@ MAGIC = (
 
 
 def _read(path: Path, rules: Rules) -> pl.DataFrame:
-    from mayfly.workload.account import account_of, aside_of, cannot_answer
-    from mayfly.workload.capture import flows_of_connections
-    from mayfly.workload.connections import connections, why_no_flow
+    return pl.concat(list(_parts(path, rules)))
+
+
+def _parts(path: Path, rules: Rules) -> Iterator[pl.DataFrame]:
+    from mayfly.workload.account import account_of, aside_of_columns, cannot_answer
+    from mayfly.workload.capture import flows_in_parts
+    from mayfly.workload.captured import read_captured
+    from mayfly.workload.connections import why_no_flow
     from mayfly.workload.copies import copies_sentence
     from mayfly.workload.doubts import refuse_partial
     from mayfly.workload.replayed import refuse_clock_jump
     from mayfly.workload.sieve import sieve_sentences
 
-    frame, counts = connections(path)
+    found = read_captured([str(path)])
+    counts, columns = found.counts, found.columns
     refuse_partial(counts, printable(path), "a flow list")
-    refuse_clock_jump(frame, str(path), scaled=True)
-    flows = flows_of_connections(frame, rules.networks)
-    if not flows.height:
-        raise MayflyError(f"{printable(path)}: no flow in it: {why_no_flow(frame.height, counts)}")
-    account = account_of(counts, [path], aside_of(frame, rules.started(flows)))
+    refuse_clock_jump(columns["start_s"], str(path), scaled=True)
+    used, rows = np.zeros(columns.height, dtype=bool), 0
+    for flows in flows_in_parts(columns, rules.networks):
+        rows += flows.height
+        used[rules.started(flows)["connection_id"].to_numpy()] = True
+        yield flow_list(flows.drop("connection_id"), mss=rules.mss, source=str(path))
+    if not rows:
+        raise MayflyError(f"{printable(path)}: no flow in it: {why_no_flow(columns.height, counts)}")
+    account = account_of(counts, [path], aside_of_columns(columns, used))
     rules.accounts.append(account)
     rules.notes.extend(cannot_answer([account]))
     rules.notes.extend(filter(None, [copies_sentence(counts)]))
     rules.notes.extend(sieve_sentences(counts))
-    return flow_list(flows.drop("connection_id"), mss=rules.mss, source=str(path))
 
 
 PCAP = Format(
@@ -53,5 +64,6 @@ PCAP = Format(
     suffixes=(),
     sniff=lambda head: head.startswith(MAGIC),
     read=_read,
+    parts=_parts,
     source="[](../captures.md)",
 )

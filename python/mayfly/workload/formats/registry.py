@@ -1,8 +1,10 @@
 """Every format of flow lists: a row here and a file beside it; nothing else names them."""
 
 import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -79,12 +81,34 @@ def read_flows_any(
     >>> read_flows_any(path).select("start_s", "size_bytes").rows()
     [(0.5, 14600)]
     """
-    from mayfly.workload.capture import networks_of
+    rules = _rules(mss, internal, notes, until_s, accounts)
+    chosen = _readable(path, format)
+    # Only readable formats are found.
+    assert chosen.read is not None
+    before = len(rules.accounts)
+    flows = chosen.read(Path(path), rules)
+    if len(rules.accounts) == before:
+        rules.accounts.append(account_of_rows(account_of_flows(flows, rules.started(flows)), path))
+    return flows
+
+
+def _rules(
+    mss: int,
+    internal: list[str] | None,
+    notes: list[str] | None = None,
+    until_s: float | None = None,
+    accounts: list[Accounted] | None = None,
+) -> Rules:
+    from mayfly.workload.sides import networks_of
 
     if not 1 <= mss <= 65535:
         raise MayflyError(f"mss = {printable(mss)}: must be a whole number from 1 to 65535 bytes")
     near = None if internal is None else networks_of(internal)
-    rules = Rules(mss, near, [] if notes is None else notes, until_s, [] if accounts is None else accounts)
+    return Rules(mss, near, [] if notes is None else notes, until_s, [] if accounts is None else accounts)
+
+
+def _readable(path: str | os.PathLike[str], format: str | None) -> Format:
+    """The format that a file is read in."""
     head = head_of(path)
     found = named(format, "read") if format is not None else sniffed(head)
     if found is None and (other := not_read(head)) is not None:
@@ -93,13 +117,93 @@ def read_flows_any(
     chosen = found or flow_list.CSV
     if chosen not in (flow_list.PARQUET, packets.PCAP):
         refuse_endless(Path(path))
-    # Only readable formats are found.
-    assert chosen.read is not None
-    before = len(rules.accounts)
-    flows = chosen.read(Path(path), rules)
-    if len(rules.accounts) == before:
-        rules.accounts.append(account_of_rows(account_of_flows(flows, rules.started(flows)), path))
-    return flows
+    return chosen
+
+
+@dataclass
+class Streamed:
+    """What went from one file into another, part by part.
+
+    Parameters
+    ----------
+    flows, tcp, udp, bytes : int
+        Flows, those of each protocol, and the bytes that they send.
+    scripts : int
+        Those with a script.
+    first_s, last_s : float
+        When the first and the last of them start, s.
+    """
+
+    flows: int = 0
+    tcp: int = 0
+    udp: int = 0
+    scripts: int = 0
+    bytes: int = 0
+    first_s: float = 0.0
+    last_s: float = 0.0
+
+    @classmethod
+    def of(cls, flows: pl.DataFrame) -> "Streamed":
+        """Of a flow list."""
+        found = cls()
+        for _ in found.seen(iter([flows])):
+            pass
+        return found
+
+    def seen(self, parts: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Count parts that pass."""
+        for part in parts:
+            starts_s = part["start_s"]
+            first_s, last_s = float(cast("float", starts_s.min())), float(cast("float", starts_s.max()))
+            self.first_s, self.last_s = (min(self.first_s, first_s), max(self.last_s, last_s)) if self.flows else (first_s, last_s)
+            self.flows += part.height
+            self.tcp += int((part["protocol"] == "tcp").sum())
+            self.udp += int((part["protocol"] == "udp").sum())
+            self.scripts += part["script"].count() if "script" in part.columns else 0
+            self.bytes += int(part["size_bytes"].sum())
+            yield part
+
+
+def stream_flows(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    from_format: str | None = None,
+    to_format: str | None = None,
+    *,
+    mss: int = 1460,
+    internal: list[str] | None = None,
+    notes: list[str] | None = None,
+    accounts: list[Accounted] | None = None,
+) -> Streamed | None:
+    """Write the flows of a file into another one part by part, where both formats can be had so.
+
+    Parameters
+    ----------
+    source, target : path
+        The files.
+    from_format, to_format : str, optional
+        As for :func:`read_flows_any` and :func:`write_flows_as`.
+    mss, internal, notes, accounts
+        As for :func:`read_flows_any`.
+
+    Returns
+    -------
+    Streamed or None
+        None where they cannot; nothing is read then.
+
+    Raises
+    ------
+    MayflyError
+        As the reading and the writing; nothing is left of the target.
+    """
+    writer = by_ending(target) if to_format is None else named(to_format, "write")
+    rules, reader = _rules(mss, internal, notes, None, accounts), _readable(source, from_format)
+    if reader.parts is None or writer.write_parts is None:
+        return None
+    found = Streamed()
+    with when_complete(target) as partial:
+        writer.write_parts(found.seen(reader.parts(Path(source), rules)), partial, Path(target).name)
+    return found
 
 
 def write_flows_as(flows: pl.DataFrame, path: str | os.PathLike[str], format: str | None = None) -> list[str]:
