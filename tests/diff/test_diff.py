@@ -189,7 +189,7 @@ def test_a_capture_has_the_bytes_of_its_connections():
     frame = listing([OFFICE], internal=["10.10.0.0/24"]).frame.filter(pl.col("protocol") == "tcp")
     both = frame["opener_distinct_bytes"].sum() + frame["responder_distinct_bytes"].sum()
     assert one.frame["size_bytes"].sum() == both
-    assert one.frame["session"].n_unique() >= 20
+    assert len(set(one.frame["session"].tolist())) >= 20
 
 
 def test_refusals(runs, tmp_path):

@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from mayfly.diff.figure import changes_figure
-from mayfly.diff.measures import FEWEST_SESSIONS, RESAMPLES, Change, changes
+from mayfly.diff.measures import FEWEST_SESSIONS, RESAMPLES, Change, changes, sessions_of
 from mayfly.diff.samples import Side, sides_of
 from mayfly.errors import MayflyError
 from mayfly.show.notebook import Result
@@ -96,7 +96,7 @@ class Diff(Result):
             kept = [change for change in found if change.beyond_chance]
             said += [f"{named}{_sentence(change)}" for change in kept]
             rest = [change.name for change in found if change.p is not None and not change.beyond_chance]
-            few = min(side.frame["session"].n_unique() if side.frame.height else 0 for side in (before, after))
+            few = min(map(sessions_of, (before, after)))
             if few < FEWEST_SESSIONS:
                 said.append(
                     f"{named}a side has {few} sessions: too few to tell change from chance (from {FEWEST_SESSIONS})"
@@ -212,7 +212,7 @@ def _headline(pair: tuple[str, Side, Side, list[Change]]) -> str:
     """How much changed beyond chance, and for the worse or the better."""
     label, before, after, found = pair
     name = f"{label}: " if label else ""
-    if min(side.frame["session"].n_unique() if side.frame.height else 0 for side in (before, after)) < FEWEST_SESSIONS:
+    if min(map(sessions_of, (before, after))) < FEWEST_SESSIONS:
         return f"{name}too few sessions to tell change from chance"
     kept = [change for change in found if change.beyond_chance and change.unit in _HIGHER_IS_WORSE]
     worse = sum(change.ratio is not None and change.ratio > 1 for change in kept)

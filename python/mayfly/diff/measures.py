@@ -11,13 +11,14 @@ settings) a resample has the same sessions on both: what the workload brings can
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Floats, Integers
 from mayfly.diff.samples import Side
 from mayfly.metrics.intervals import student_t
+from mayfly.workload.columns import Columns, columns_of
 
 RESAMPLES = 400
 LEVEL = 0.05
@@ -29,14 +30,20 @@ FEWEST_SESSIONS = 10
 BEYOND = 5
 """Fewest transfers on either side of a percentile."""
 
+SHARES = (0.5, 0.95)
+"""Percentiles that are compared."""
+
 BINS = ((0, 10_000), (10_000, 100_000), (100_000, 1_000_000), (1_000_000, None))
 """Sizes of transfers, bytes."""
 
 Weights = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 """How often a resample has each session: a Poisson law of mean 1 stays far below 255."""
 
-Statistic = Callable[[Weights], float]
-"""Of the weight of each session."""
+Statistic = Callable[[Weights], Sequence[float]]
+"""Values of some measures by the weight of each session."""
+
+Names = tuple[tuple[str, str], ...]
+"""Of such measures, each with its unit."""
 
 
 @dataclass(frozen=True)
@@ -84,56 +91,62 @@ def changes(before: Side, after: Side, *, resamples: int = RESAMPLES, seed: int 
     -------
     list of Change
     """
-    of = [dict(_measures(side)) for side in (before, after)]
-    counts = [_sessions(side) for side in (before, after)]
+    counts = [sessions_of(side) for side in (before, after)]
     rng = np.random.default_rng(seed)
-    paired = _same_transfers(before, after)
-    enough = min(counts) >= FEWEST_SESSIONS
-    drawn = [_weights(counts[0], resamples, rng)] if enough else []
-    if enough:
-        drawn.append(drawn[0] if paired else _weights(counts[1], resamples, rng))
-    found = [_change(name, of[0][name], of[1][name], counts, drawn) for name in of[0]]
-    return _kept(found)
+    rows = resamples if min(counts) >= FEWEST_SESSIONS else 0
+    # One side at a time: what is measured of millions of transfers takes memory.
+    first = _measured(before, counts[0], rows, rng)
+    if _same_transfers(before, after):
+        rng = np.random.default_rng(seed)
+    second = _measured(after, counts[1], rows, rng)
+    return _kept([_change(name, first[name], second[name], counts) for name in first])
 
 
-def _sessions(side: Side) -> int:
-    return 0 if side.frame.height == 0 else int(side.frame["session"].n_unique())
+def sessions_of(side: Side) -> int:
+    """How many sessions a side has."""
+    return len(np.unique(columns_of(side.frame)["session"]))
 
 
 def _same_transfers(before: Side, after: Side) -> bool:
-    same = ["key", "start_s", "size_bytes"]
-    return before.frame.height == after.frame.height and before.frame.select(same).equals(after.frame.select(same))
+    one, two = columns_of(before.frame), columns_of(after.frame)
+    return one.height == two.height and all(
+        one[name].dtype == two[name].dtype and np.array_equal(one[name], two[name])
+        for name in ("key", "start_s", "size_bytes")
+    )
 
 
-def _weights(sessions: int, resamples: int, rng: np.random.Generator) -> Weights:
-    """How often each resample has each session, shape (resamples, sessions)."""
-    drawn = np.empty((resamples, sessions), dtype=np.uint8)
-    for row in drawn:  # all at once they would take eight bytes each
-        row[:] = rng.poisson(1.0, size=sessions)
-    return drawn
+Measured = tuple[float | None, Floats]
+"""A measure of a side: its value, None where it has too little for it; and in each resample."""
 
 
-def _change(
-    name: tuple[str, str],
-    before: Statistic | None,
-    after: Statistic | None,
-    counts: Sequence[int],
-    drawn: list[Weights],
-) -> Change:
-    first, second = (_known(statistic, count) for statistic, count in zip((before, after), counts, strict=True))
-    if not first or not second or before is None or after is None or math.isinf(first) or math.isinf(second):
+def _measured(side: Side, sessions: int, resamples: int, rng: np.random.Generator) -> dict[tuple[str, str], Measured]:
+    """Every measure of a side; a resample has each session so often as a draw says."""
+    measures = _measures(side)
+    drawn = {name: np.full(resamples, np.nan) for names, _ in measures for name in names}
+    for row in range(resamples):
+        weights = rng.poisson(1.0, size=sessions).astype(np.uint8)
+        for names, statistic in measures:
+            for name, value in zip(names, statistic(weights), strict=True):
+                drawn[name][row] = value
+    found: dict[tuple[str, str], Measured] = {}
+    for names, statistic in measures:
+        for name, value in zip(names, statistic(np.ones(sessions, dtype=np.uint8)), strict=True):
+            found[name] = (None if math.isnan(value) else value, drawn[name])
+    return found
+
+
+def _change(name: tuple[str, str], before: Measured, after: Measured, counts: Sequence[int]) -> Change:
+    (first, one), (second, two) = before, after
+    if not first or not second or math.isinf(first) or math.isinf(second):
         return Change(*name, first, second)
     estimate = math.log(second / first)
-    if not drawn:
+    if not len(one):
         return Change(*name, first, second, ratio=math.exp(estimate))
-    resampled = [
-        np.array([statistic(row) for row in rows]) for statistic, rows in zip((before, after), drawn, strict=True)
-    ]
     with np.errstate(divide="ignore", invalid="ignore"):
-        logarithms = np.log(resampled[1] / resampled[0])
+        logarithms = np.log(two / one)
     logarithms = logarithms[np.isfinite(logarithms)]
     # A measure that many resamples lack rests on a few sessions: no interval is to be trusted.
-    if len(logarithms) < 0.9 * len(drawn[0]):
+    if len(logarithms) < 0.9 * len(one):
         return Change(*name, first, second, ratio=math.exp(estimate))
     error = float(np.std(logarithms, ddof=1))
     if error == 0.0:
@@ -145,11 +158,6 @@ def _change(
     half = student_t(freedom) * error
     p = 2 * float(stdtr(freedom, -abs(estimate) / error))
     return Change(*name, first, second, math.exp(estimate), (math.exp(estimate - half), math.exp(estimate + half)), p)
-
-
-def _known(statistic: Statistic | None, sessions: int) -> float | None:
-    value = math.nan if statistic is None else statistic(np.ones(sessions, dtype=np.uint8))
-    return None if math.isnan(value) else value
 
 
 def _kept(found: list[Change]) -> list[Change]:
@@ -165,23 +173,21 @@ def _kept(found: list[Change]) -> list[Change]:
     return [replace(change, beyond_chance=place in kept) for place, change in enumerate(found)]
 
 
-def _measures(side: Side) -> list[tuple[tuple[str, str], Statistic | None]]:
-    frame = side.frame
-    found: list[tuple[tuple[str, str], Statistic | None]] = []
+def _measures(side: Side) -> list[tuple[Names, Statistic]]:
+    table = columns_of(side.frame)
+    sizes, times_s = table["size_bytes"], table["time_s"]
+    found: list[tuple[Names, Statistic]] = []
     for low, high in BINS:
-        part = frame.filter(
-            pl.col("size_bytes") > low, pl.col("size_bytes") <= (high or 2**62), pl.col("time_s").is_not_null()
-        )
-        for share in (0.5, 0.95):
-            name = f"transfers {bin_text(low, high)}, p{100 * share:.0f}"
-            found.append(((name, "s"), _percentile(part, "time_s", share)))
-    known = frame.filter(pl.col("rtt_s").is_not_null())
-    found += [((f"round-trip time, p{100 * q:.0f}", "s"), _percentile(known, "rtt_s", q)) for q in (0.5, 0.95)]
-    found.append((("packets repeated", "share"), _share(frame, "repeated", "packets")))
-    found.append((("packets dropped", "share"), _share(frame, "dropped", "packets")))
-    ended = frame.with_columns(pl.col("time_s").is_infinite().cast(pl.Int64).alias("open"), pl.lit(1).alias("one"))
-    found.append((("transfers unfinished", "share"), _share(ended, "open", "one")))
-    found.append((("load carried", "bit/s"), _rate(frame, side.span_s)))
+        rows = np.flatnonzero((sizes > low) & (sizes <= (high or 2**62)) & ~np.isnan(times_s))
+        names = tuple((f"transfers {bin_text(low, high)}, p{100 * share:.0f}", "s") for share in SHARES)
+        found.append((names, _percentiles(table, rows, "time_s")))
+    known = np.flatnonzero(~np.isnan(table["rtt_s"]))
+    names = tuple((f"round-trip time, p{100 * share:.0f}", "s") for share in SHARES)
+    found.append((names, _percentiles(table, known, "rtt_s")))
+    found.append(((("packets repeated", "share"),), _share(table, "repeated", "packets")))
+    found.append(((("packets dropped", "share"),), _share(table, "dropped", "packets")))
+    found.append(((("transfers unfinished", "share"),), _unfinished(table)))
+    found.append(((("load carried", "bit/s"),), _rate(table, side.span_s)))
     return found
 
 
@@ -199,48 +205,67 @@ def bin_text(low: int, high: int | None) -> str:
     return f"up to {ends[1]}" if low == 0 else f"{ends[0]} to {ends[1]}"
 
 
-def _percentile(part: pl.DataFrame, column: str, share: float) -> Statistic | None:
-    """The weighted percentile of a column; None where fewer than :data:`BEYOND` values lie on either side of it."""
-    if part.height * min(share, 1 - share) < BEYOND - 1e-9:
-        return None
-    ordered = part.sort(column)
-    values = ordered[column].to_numpy().astype(float)
-    sessions = ordered["session"].to_numpy()
+def _percentiles(table: Columns, rows: Integers, column: str) -> Statistic:
+    """Weighted percentiles of a column; NaN where fewer than :data:`BEYOND` values lie on either side of one."""
+    told = [len(rows) * min(share, 1 - share) >= BEYOND - 1e-9 for share in SHARES]
+    if not any(told):
+        return lambda _: [math.nan] * len(SHARES)
+    values = table[column][rows].astype(float)
+    order = np.argsort(values, kind="stable")
+    values, sessions = values[order], table["session"][rows[order]]
     # The fewest bytes that hold the sum pass through caches soonest.
     kind = np.int32 if 255 * len(sessions) < 2**31 else np.int64
 
-    def statistic(weights: Weights) -> float:
+    def statistic(weights: Weights) -> list[float]:
         below: Integers = np.cumsum(weights[sessions], dtype=kind)
-        target = math.ceil(share * int(below[-1]))
-        return float(values[np.searchsorted(below, kind(target))]) if target > 0 else math.nan
+        targets = [math.ceil(share * int(below[-1])) for share in SHARES]
+        return [
+            float(values[np.searchsorted(below, kind(target))]) if is_told and target > 0 else math.nan
+            for is_told, target in zip(told, targets, strict=True)
+        ]
 
     return statistic
 
 
-def _share(frame: pl.DataFrame, part: str, of: str) -> Statistic | None:
-    """The sum of a column over that of another."""
-    if frame.height == 0 or frame[part].null_count() or frame[of].null_count():
-        return None
-    parts, wholes = (_by_session(frame, column) for column in (part, of))
+def _share(table: Columns, part: str, of: str) -> Statistic:
+    """The sum of a column over that of another; NaN where one is not known of all."""
+    if table.height == 0 or not all(_is_known(table, name) for name in (part, of)):
+        return _none
+    return _ratio(_by_session(table, table[part]), _by_session(table, table[of]))
 
-    def statistic(weights: Weights) -> float:
+
+def _unfinished(table: Columns) -> Statistic:
+    if table.height == 0 or not _is_known(table, "time_s"):
+        return _none
+    return _ratio(_by_session(table, np.isinf(table["time_s"])), _by_session(table, np.ones(table.height)))
+
+
+def _ratio(parts: Floats, wholes: Floats) -> Statistic:
+    def statistic(weights: Weights) -> list[float]:
         times = weights.astype(float)
         whole = float(times @ wholes)
-        return float(times @ parts) / whole if whole > 0 else math.nan
+        return [float(times @ parts) / whole if whole > 0 else math.nan]
 
     return statistic
 
 
-def _rate(frame: pl.DataFrame, span_s: float) -> Statistic | None:
-    if frame.height == 0 or span_s <= 0:
-        return None
-    sizes = _by_session(frame, "carried_bytes")
-    return lambda weights: float(8 * (weights.astype(float) @ sizes) / span_s)
+def _rate(table: Columns, span_s: float) -> Statistic:
+    if table.height == 0 or span_s <= 0:
+        return _none
+    sizes = _by_session(table, table["carried_bytes"])
+    return lambda weights: [float(8 * (weights.astype(float) @ sizes) / span_s)]
 
 
-def _by_session(frame: pl.DataFrame, column: str) -> Floats:
-    sessions = frame["session"].to_numpy()
-    sums: Floats = np.bincount(
-        sessions, weights=frame[column].to_numpy().astype(float), minlength=int(sessions.max()) + 1
-    ).astype(float)
+def _none(_: Weights) -> list[float]:
+    return [math.nan]
+
+
+def _is_known(table: Columns, name: str) -> bool:
+    """Whether there is a column, and each of its values."""
+    return name in table and not (table[name].dtype.kind == "f" and bool(np.isnan(table[name]).any()))
+
+
+def _by_session(table: Columns, values: Any) -> Floats:
+    sessions = table["session"]
+    sums: Floats = np.bincount(sessions, weights=values.astype(float), minlength=int(sessions.max()) + 1).astype(float)
     return sums

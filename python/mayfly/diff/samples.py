@@ -2,17 +2,22 @@
 
 import json
 import os
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
+from mayfly.arrays import Floats, Integers
 from mayfly.errors import MayflyError
 from mayfly.summary_types import Accounted
 from mayfly.text.parquet import read_parquet
 from mayfly.text.readable import printable
-from mayfly.workload.account import account_of, aside_of
+from mayfly.workload.account import account_of, aside_of_columns
+from mayfly.workload.columns import Columns, Table, Words, filed, hosts_of_ends
 from mayfly.workload.copies import copies_sentence
 from mayfly.workload.doubts import refuse_partial
 
@@ -45,7 +50,7 @@ class Side:
         Where they come from.
     label : str
         Discipline of a run; empty for a capture.
-    frame : polars.DataFrame
+    frame : polars.DataFrame or Columns
         A row per transfer: ``size_bytes``; ``time_s`` (infinite when unfinished, null when not known); ``rtt_s``, its
         mean round-trip time; ``packets`` that carried data, those ``repeated`` among them and, in a run, ``dropped``;
         ``carried_bytes``, what had arrived at the end; and the ``session`` that it belongs to, from 0.
@@ -59,7 +64,7 @@ class Side:
 
     source: str
     label: str
-    frame: pl.DataFrame
+    frame: Table
     span_s: float
     note: str | None = None
     account: Accounted | None = None
@@ -136,33 +141,81 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     from mayfly.profile.listing import listing
 
     found = listing([path], internal=internal)
-    refuse_partial(found.connections.counts, printable(path), "each side", None)
-    tcp = found.frame.filter(pl.col("protocol") == "tcp")
-    directions = []
-    for sender, receiver in (("opener", "responder"), ("responder", "opener")):
-        first, last = pl.col(f"{sender}_first_data_s"), pl.col(f"{sender}_last_data_s")
-        directions.append(
-            tcp.filter(pl.col(f"{sender}_distinct_bytes") > 0).select(
-                pl.format(f"{{}}/{sender}", "connection_id").alias("key"),
-                pl.format("{}/{}", "opener", "responder").alias("pair"),
-                "start_s",
-                pl.col(f"{sender}_distinct_bytes").alias("size_bytes"),
-                # Of one or two packets the time between the first and the last says nothing of the link.
-                pl.when(pl.col(f"{sender}_data_packets") > 2).then(last - first).alias("time_s"),
-                pl.coalesce(f"data_ack_to_{receiver}_mean_s", "rtt_s").alias("rtt_s"),
-                pl.col(f"{sender}_data_packets").alias("packets"),
-                pl.col(f"{sender}_retransmits").alias("repeated"),
-                pl.lit(None, pl.Int64).alias("dropped"),
-                pl.col(f"{sender}_distinct_bytes").alias("carried_bytes"),
-            )
-        )
-    frame = pl.concat(directions)
-    if frame.height == 0:
+    counts, table = found.connections.counts, found.columns
+    refuse_partial(counts, printable(path), "each side", None)
+    tcp = table.words("protocol").are("tcp")
+    carries = [tcp & (table[f"{end}_distinct_bytes"] > 0) for end in _ENDS]
+    transfers = _transfers(table, [np.flatnonzero(one) for one in carries], found.connections.folder)
+    if transfers.height == 0:
         raise MayflyError(f"{printable(path)}: no TCP connection with payload")
-    counts, carries = found.connections.counts, [pl.col(f"{end}_distinct_bytes") > 0 for end in ("opener", "responder")]
-    account = account_of(counts, [path], aside_of(found.frame, tcp.filter(pl.any_horizontal(carries))))
+    account = account_of(counts, [path], aside_of_columns(table, carries[0] | carries[1]))
     note = "; ".join(filter(None, [account["cannot_answer"], copies_sentence(counts)])) or None
-    return Side(str(path), "", _with_sessions(frame), found.connections.duration_s, note, account)
+    return Side(str(path), "", transfers, found.connections.duration_s, note, account)
+
+
+_ENDS = ("opener", "responder")
+
+
+def _transfers(table: Columns, rows: list[Integers], folder: tempfile.TemporaryDirectory[str] | None) -> Columns:
+    """Transfers of connections: ``rows`` of the table in which the opener sent payload, and the responder.
+
+    They are in the order of pairs of hosts and starts. A pair is a number here, and the key of a transfer twice that of
+    its connection, and 1 more for the responder.
+    """
+    hosts, opener, responder = hosts_of_ends(table)
+    # As the names of pairs, `opener/responder`, would be ordered.
+    rank = np.empty(len(hosts), dtype=np.int64)
+    rank[sorted(range(len(hosts)), key=lambda host: hosts[host] + "/")] = np.arange(len(hosts))
+
+    def both(of: Callable[[str, Integers], Any]) -> Any:
+        return np.concatenate([of(end, own) for end, own in zip(_ENDS, rows, strict=True)])
+
+    pairs = both(lambda _, own: rank[opener[own]] * len(hosts) + rank[responder[own]])
+    starts_s = both(lambda _, own: table["start_s"][own])
+    keys = both(lambda end, own: 2 * table["connection_id"][own] + _ENDS.index(end))
+    order = np.lexsort((keys, starts_s, pairs))
+    ordered, at_s = pairs[order], starts_s[order]
+    begins = np.ones(len(order), dtype=bool)
+    begins[1:] = (np.diff(at_s) > PAUSE_S) | (ordered[1:] != ordered[:-1])
+    session = np.cumsum(begins, dtype=np.int64) - 1
+    del pairs, starts_s, keys, ordered, at_s, begins
+
+    def times_s(end: str, own: Integers) -> Floats:
+        lasted_s = table[f"{end}_last_data_s"][own] - table[f"{end}_first_data_s"][own]
+        # Of one or two packets the time between the first and the last says nothing of the link.
+        return np.where(table[f"{end}_data_packets"][own] > 2, lasted_s, np.nan)
+
+    def rtts_s(end: str, own: Integers) -> Floats:
+        acked_s = table[f"data_ack_to_{_ENDS[1 - _ENDS.index(end)]}_mean_s"][own]
+        return np.where(np.isnan(acked_s), table["rtt_s"][own], acked_s)
+
+    columns: dict[str, Callable[[str, Integers], Any]] = {
+        "key": lambda end, own: 2 * table["connection_id"][own] + _ENDS.index(end),
+        "pair": lambda _, own: rank[opener[own]] * len(hosts) + rank[responder[own]],
+        "start_s": lambda _, own: table["start_s"][own],
+        "size_bytes": lambda end, own: table[f"{end}_distinct_bytes"][own],
+        "time_s": times_s,
+        "rtt_s": rtts_s,
+        "packets": lambda end, own: table[f"{end}_data_packets"][own],
+        "repeated": lambda end, own: table[f"{end}_retransmits"][own],
+        "carried_bytes": lambda end, own: table[f"{end}_distinct_bytes"][own],
+    }
+
+    def numbers(name: str) -> Any:
+        found = session if name == "session" else both(columns[name])[order]
+        return found if folder is None else filed(found, folder.name, f"transfers-{name}")
+
+    def no_words(name: str) -> Words:
+        raise KeyError(name)
+
+    names = [name for name in COLUMNS if name != "dropped"]
+    made: Columns
+
+    def frame() -> pl.DataFrame:
+        return pl.DataFrame({name: made[name] for name in names})
+
+    made = Columns(len(order), names, numbers, no_words, frame)
+    return made
 
 
 def _with_sessions(frame: pl.DataFrame) -> pl.DataFrame:

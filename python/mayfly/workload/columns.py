@@ -256,6 +256,31 @@ def _columns_of_files(read: CaptureProfile, height: int, folder: str) -> Columns
     return Columns(height, read.names(), numbers, words, table)
 
 
+def filed(values: Any, folder: str, name: str) -> Any:
+    """The same values as pages of a new file, which are no memory of the process.
+
+    Parameters
+    ----------
+    values : numpy.ndarray, shape (n,)
+        Numbers.
+    folder, name : str
+        Of the file.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+
+    Raises
+    ------
+    MayflyError
+        The file cannot be written.
+    """
+    path = os.path.join(folder, name)
+    with _of_files(folder):
+        values.tofile(path)
+        return np.asarray(np.memmap(path, values.dtype, "r")) if len(values) else values
+
+
 @contextlib.contextmanager
 def _of_files(folder: str) -> Iterator[None]:
     try:
