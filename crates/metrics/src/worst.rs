@@ -4,6 +4,8 @@
 //! link, a FIFO without losses from outside; the largest differences come first. An exchange that does not end comes before
 //! all others. The connection alone is simulated, with its hosts, its round-trip time and its waits, for as many exchanges
 //! as can be among the largest: the link sends no exchange faster than its rate, which bounds the difference from above.
+//! Where most exchanges are delayed alike, as on a link that is hardly loaded, this bound tells few apart: then those count
+//! that have the largest of [`MOST_TRIED`].
 
 use std::collections::HashMap;
 
@@ -19,6 +21,8 @@ use crate::transfers::{Transfer, transfers};
 
 /// Exchanges that are simulated alone at first; twice as many each time when these do not decide.
 const TRIED: usize = 64;
+/// Exchanges that are simulated alone at most: some seconds of work.
+pub const MOST_TRIED: usize = 4096;
 
 /// An exchange, before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -72,7 +76,8 @@ pub fn worst(
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1.row, a.1.train).cmp(&(b.1.row, b.1.train))));
         tried = until;
         let least_s = found.get(most.saturating_sub(1)).map(|last| last.0);
-        if least_s.is_some_and(|least_s| ordered.get(tried).is_none_or(|next| next.0 <= least_s)) {
+        let settled = least_s.is_some_and(|least_s| ordered.get(tried).is_none_or(|next| next.0 <= least_s));
+        if settled || tried >= MOST_TRIED.max(most) {
             break;
         }
     }

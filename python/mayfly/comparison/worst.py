@@ -81,12 +81,14 @@ def add_worst(
         )
     except ValueError as error:
         raise MayflyError(str(error)) from None
-    named = {row["connection_id"]: row for row in ends.iter_rows(named=True)}
-    connections = flows["connection_id"]
+    rows = [row for row in rows if _is_noticed(row)]
+    connections = flows["connection_id"][[row["row"] for row in rows]].to_list()
+    wanted = ends.filter(pl.col("connection_id").is_in(connections))
+    named = {row["connection_id"]: row for row in wanted.iter_rows(named=True)}
     worst: Worst = {
         "before": before.discipline.label,
         "after": after.discipline.label,
-        "exchanges": [_exchange(row, named[connections[row["row"]]]) for row in rows if _is_noticed(row)],
+        "exchanges": [_exchange(row, named[own]) for row, own in zip(rows, connections, strict=True)],
     }
     summary["worst"] = worst
 
