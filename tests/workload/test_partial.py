@@ -72,8 +72,21 @@ def at_once(monkeypatch):
 
         return looking
 
+    class Stopped:
+        def __init__(self, paths, options, look, *more):
+            self.read, self.goes_on = profiled(paths, options, look, *more), look(1, 1, 1)
+
+        def __getattr__(self, name):
+            return getattr(self.read, name)
+
+        def answer(self):
+            told = json.loads(self.read.answer())
+            return json.dumps(told | {"counts": told["counts"] | {"stopped": not self.goes_on}})
+
+    profiled = _native.profile_capture
     monkeypatch.setattr("mayfly.limits.reached", lambda share: ("0.12 GB of memory", "--memory 1gb"))
     monkeypatch.setattr("mayfly._native.read_capture", stopped(_native.read_capture))
+    monkeypatch.setattr("mayfly._native.profile_capture", Stopped)
 
 
 def test_every_list_of_a_capture_that_was_not_read_to_its_end_is_refused(large, monkeypatch):
@@ -88,24 +101,20 @@ def test_every_list_of_a_capture_that_was_not_read_to_its_end_is_refused(large, 
         )
 
 
-def test_what_compares_or_measures_connections_refuses_those_that_memory_does_not_hold(large, monkeypatch):
-    from mayfly.diff.samples import sides_of
-    from mayfly.profile.workload.measure import workload_from
+def test_what_compares_or_measures_connections_refuses_those_that_left_while_open(open_at_once, monkeypatch):
+    from mayfly.workload.formats.convert import converted
 
-    assert sides_of(large)[0].frame.height == 400
-    monkeypatch.setattr("mayfly.profile.table.most_connections", lambda: 20)
-    calls = {
-        "each side": lambda: sides_of(large),
-        "what a workload is measured from": lambda: workload_from([large]),
-    }
-    for what, call in calls.items():
-        with pytest.raises(MayflyError) as refused:
-            call()
-        assert str(refused.value) == (
-            f"{large}: 180 connections do not fit into the memory of the command: {what} must be whole: "
-            "use `mayfly --memory SIZE COMMAND` with more, or cut the capture into parts (editcap -A and -B, or -c) "
-            "and read each"
-        )
+    monkeypatch.setattr("mayfly.workload.captured.most_connections", lambda: 5)
+    with pytest.raises(MayflyError) as refused:
+        converted(open_at_once, open_at_once.with_name("flows.csv"))
+    assert str(refused.value) == (
+        f"{open_at_once}: 15 connections were open and had to leave memory: a flow list must be whole: "
+        "use `mayfly --memory SIZE COMMAND` with more, or cut the capture into parts (editcap -A and -B, or -c) "
+        "and read each"
+    )
+    assert not open_at_once.with_name("flows.csv").exists()
+    [said] = partial_sentences({"evicted": 0, "parted": 15, "duration_s": 9.0})
+    assert said.startswith("Partial: 15 connections were open and had to leave memory: what they sent later counts")
 
 
 def test_a_verified_capture_must_be_whole(large, monkeypatch):
@@ -125,10 +134,10 @@ def test_a_guess_from_a_part_says_so(large, monkeypatch):
     assert guess_link(large).sentences()[0].startswith("Partial: reading stopped at 0.12 GB of memory, after ")
 
 
-def test_memory_of_a_command_refuses_or_says_it(tmp_path):
-    """Before: rc 0, a sixth of the flows, and `lost` [] (issue 42, point 3)."""
+def test_a_list_longer_than_memory_is_whole(tmp_path):
+    """Before: rc 0, a sixth of the flows, and `lost` []; then a line that refused it."""
     rows = [
-        (at / 100_000, f"10.{at >> 16}.{(at >> 8) % 256}.{at % 256}", "9.9.9.9", 5000, 53, 1) for at in range(200_000)
+        (at / 500, f"10.{at >> 16}.{(at >> 8) % 256}.{at % 256}", "9.9.9.9", 5000, 53, 1) for at in range(200_000)
     ]
     capture = write_udp(tmp_path / "wide.pcap", rows)
     base = [sys.executable, "-m", "mayfly.cli", "--memory", "300mb"]
@@ -136,21 +145,17 @@ def test_memory_of_a_command_refuses_or_says_it(tmp_path):
     converted = subprocess.run(
         [*base, "workload", "convert", capture, out], capture_output=True, text=True, check=False
     )
-    assert (converted.returncode, converted.stdout, out.exists()) == (2, "", False)
-    (line,) = converted.stderr.splitlines()
-    assert "a flow list must be whole: use `mayfly --memory 1gb COMMAND`, or cut the capture into parts" in line
-    simulated = subprocess.run(
-        [*base, "simulate", "wired", "--discipline", "fifo", "--flows", capture, "--out", tmp_path / "run", "--json"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert simulated.returncode == 2 and "must be whole" in json.loads(simulated.stdout)["error"]
-    assert not (tmp_path / "run").exists()
-    whole = subprocess.run(
-        [sys.executable, "-m", "mayfly.cli", "workload", "convert", capture, out], capture_output=True, check=False
-    )
-    assert whole.returncode == 0 and pl.read_csv(out).height == 200_000
+    assert (converted.returncode, converted.stderr) == (0, "")
+    assert pl.read_csv(out).height == 200_000
+
+
+def test_memory_of_a_command_refuses_what_a_run_cannot_hold(large, monkeypatch, tmp_path):
+    at_once(monkeypatch)
+    from mayfly.comparison.comparison import run
+    from mayfly.scenario.scenario import load_scenario
+
+    with pytest.raises(MayflyError, match="a flow list must be whole: use `mayfly --memory 1gb COMMAND`, or cut the"):
+        run(load_scenario("wired", {"duration": "5s"}), "fifo", large)
 
 
 def test_a_tree_says_first_that_it_is_of_a_part(large, monkeypatch, tmp_path, capsys):

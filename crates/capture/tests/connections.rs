@@ -323,6 +323,66 @@ fn what_ended_is_the_same_however_few_are_held() {
     assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
 }
 
+/// Takes all of them.
+#[derive(Default)]
+struct All(Left);
+
+impl Leaving for All {
+    fn all(&self) -> bool {
+        true
+    }
+
+    fn leaves(&mut self, serial: u64, connection: Connection) -> std::io::Result<()> {
+        self.0.leaves(serial, connection)
+    }
+
+    fn forgets(&mut self) {
+        self.0.forgets();
+    }
+}
+
+#[test]
+fn where_all_leave_the_rows_and_their_volumes_are_those_of_a_table_that_holds_all() {
+    let mut frames = Vec::new();
+    for index in 0..4_000_u64 {
+        let client = ([10, 0, (index >> 8) as u8, index as u8], 5000);
+        // One in ten opens from the end with the lower address, some ask without an answer.
+        let (one, two) = if index % 10 == 0 { (SERVER, client) } else { (client, SERVER) };
+        let (start_us, isn) = (index * 5_000, index as u32);
+        frames.push(tcp(start_us, one, two, isn, 0, SYN, 0));
+        if index % 7 == 0 {
+            continue;
+        }
+        frames.push(tcp(start_us + 300, two, one, 9, isn + 1, SYN | ACK, 0));
+        frames.push(tcp(start_us + 600, one, two, isn + 1, 10, ACK | FIN, index as usize % 50));
+        frames.push(tcp(start_us + 900, two, one, 10, isn + 2, ACK | FIN, 10));
+    }
+    frames.push(udp(4_000 * 5_000, ([10, 9, 0, 1], 7000), SERVER, 30));
+    frames.sort_by_key(|frame| frame.time_us);
+    let path = std::env::temp_dir().join(format!("mayfly-all-{}.pcap", std::process::id()));
+    std::fs::write(&path, pcap(&frames, 1, false, false)).expect("a file");
+    let read = |max_held: usize| {
+        let (mut left, options) = (All::default(), Options { max_held, max_volumes: 100_000, ..Options::default() });
+        let read =
+            read_files_to(std::slice::from_ref(&path), &options, &mut || true, Some(&mut left)).expect("a capture");
+        let mut rows = left.0.0;
+        rows.extend(read.serials.iter().copied().zip(read.connections.iter().cloned()));
+        rows.sort_by_key(|(serial, _)| *serial);
+        (read, rows)
+    };
+    let ((whole, wanted), (tight, found)) = (read(10_000), read(900));
+    let (least, _) = read(20);
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!((whole.connections.len(), tight.connections.len()), (4_001, 900));
+    assert_eq!(format!("{wanted:?}"), format!("{found:?}"));
+    assert_eq!(whole.volumes, tight.volumes);
+    assert_eq!((tight.counts.evicted, tight.counts.unanswered.connections), (0, 0));
+    assert!(tight.counts.account.is_exact() && tight.counts.account == whole.counts.account);
+    // Those without an answer are open when they are the oldest, those that are over being gone.
+    assert_eq!((whole.counts.parted, tight.counts.parted), (0, 0));
+    assert!(least.counts.parted > 0);
+}
+
 #[test]
 fn every_packet_is_in_a_connection_however_few_are_held() {
     let (mut frames, mut state) = (Vec::new(), 1_u64);

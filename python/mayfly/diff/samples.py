@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from mayfly.summary_types import Accounted
 from mayfly.text.parquet import read_parquet
 from mayfly.text.readable import printable
 from mayfly.workload.account import account_of, aside_of_columns
-from mayfly.workload.columns import Columns, Table, Words, filed, hosts_of_ends
+from mayfly.workload.columns import Columns, Table, Words, hosts_of_ends
 from mayfly.workload.copies import copies_sentence
 from mayfly.workload.doubts import refuse_partial
 
@@ -145,7 +144,7 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     refuse_partial(counts, printable(path), "each side", None)
     tcp = table.words("protocol").are("tcp")
     carries = [tcp & (table[f"{end}_distinct_bytes"] > 0) for end in _ENDS]
-    transfers = _transfers(table, [np.flatnonzero(one) for one in carries], found.connections.folder)
+    transfers = _transfers(table, [np.flatnonzero(one) for one in carries])
     if transfers.height == 0:
         raise MayflyError(f"{printable(path)}: no TCP connection with payload")
     account = account_of(counts, [path], aside_of_columns(table, carries[0] | carries[1]))
@@ -156,7 +155,7 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
 _ENDS = ("opener", "responder")
 
 
-def _transfers(table: Columns, rows: list[Integers], folder: tempfile.TemporaryDirectory[str] | None) -> Columns:
+def _transfers(table: Columns, rows: list[Integers]) -> Columns:
     """Transfers of connections: ``rows`` of the table in which the opener sent payload, and the responder.
 
     They are in the order of pairs of hosts and starts. A pair is a number here, and the key of a transfer twice that of
@@ -202,8 +201,7 @@ def _transfers(table: Columns, rows: list[Integers], folder: tempfile.TemporaryD
     }
 
     def numbers(name: str) -> Any:
-        found = session if name == "session" else both(columns[name])[order]
-        return found if folder is None else filed(found, folder.name, f"transfers-{name}")
+        return table.held(session if name == "session" else both(columns[name])[order])
 
     def no_words(name: str) -> Words:
         raise KeyError(name)

@@ -81,8 +81,9 @@ def sample_of(table: Columns, rows: Integers, values: Floats, counts: Integers |
     """The values of some rows that are known."""
     known = ~np.isnan(values)
     rows = rows[known]
-    counts = None if counts is None else counts[known]
-    return Sample(table.words("class").of(rows), table.words("side").of(rows), values[known], counts)
+    counts = None if counts is None else table.held(counts[known])
+    values = table.held(values[known])
+    return Sample(table.words("class").of(rows), table.words("side").of(rows), values, counts)
 
 
 def _flows(table: Columns) -> Booleans:

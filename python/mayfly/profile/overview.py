@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mayfly.arrays import Floats
+from mayfly.arrays import Floats, Integers
 from mayfly.headers import FULL_PACKET_BYTES
 from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
-from mayfly.workload.columns import Table, columns_of, hosts_of_ends
+from mayfly.workload.columns import Columns, Table, begins_of, columns_of, hosts_of_ends
 from mayfly.workload.doubts import RTT_BOUNDS_S
 
 if TYPE_CHECKING:
@@ -205,6 +205,43 @@ def round_trip_overview(frame: Table) -> dict[str, Any]:
     names = ("median_s", "p95_s", "least_s", "above_median_s", "above_p95_s")
     table = columns_of(frame)
     rows = np.flatnonzero(table.words("protocol").are("tcp"))
+    value, least = np.empty(len(rows)), np.empty(len(rows))
+    for begin in range(0, len(rows), AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        value[part], least[part] = _round_trips(table, rows[part])
+    # Beyond a minute it is the clock that jumped.
+    timed = value <= RTT_BOUNDS_S[1]
+    if not timed.any():
+        return {"connections": 0} | dict.fromkeys(names)
+    value, rows = value[timed], rows[timed]
+    least = np.fmin(least[timed], value)
+    hosts, opener, responder = hosts_of_ends(table)
+    opener, responder = opener[rows], responder[rows]
+    pairs = np.minimum(opener, responder).astype(np.int64) * len(hosts) + np.maximum(opener, responder)
+    del rows, opener, responder
+    order = np.argsort(pairs, kind="stable")
+    begins = begins_of(pairs[order])
+    del pairs
+    of_pair = np.minimum.reduceat(least[order], begins)
+    above = value[order]
+    above -= np.repeat(of_pair, np.diff(np.append(begins, len(order))))
+    del order
+    found = {"connections": len(value), "least_s": float(least.min())}
+    for prefix, values in (("", value), ("above_", above)):
+        values.sort()
+        found |= {
+            f"{prefix}{name}_s": float(values[int((len(values) - 1) * q)])
+            for name, q in (("median", 0.5), ("p95", 0.95))
+        }
+    return found
+
+
+AT_ONCE = 1 << 18
+"""Connections whose round trips are put together at once."""
+
+
+def _round_trips(table: Columns, rows: Integers) -> tuple[Floats, Floats]:
+    """Usual and least round-trip time of some connections, s; NaN where not known."""
     value = least = table["rtt_s"][rows]
     ends = ("opener", "responder")
     if all(f"data_ack_to_{end}_{of}_s" in table for end in ends for of in ("mean", "min")):
@@ -215,24 +252,7 @@ def round_trip_overview(frame: Table) -> dict[str, Any]:
         one_mean, one_min = (_first_known(*pair) for pair in ((mean, other_mean), (minimum, other_min)))
         one_way = np.where(np.isnan(value), np.nan, one_mean + np.fmax(value - one_min, 0.0))
         value, least = _first_known(mean + other_mean, one_way, value), np.fmin(minimum + other_min, least)
-    # Beyond a minute it is the clock that jumped.
-    timed = value <= RTT_BOUNDS_S[1]
-    if not timed.any():
-        return {"connections": 0} | dict.fromkeys(names)
-    value = value[timed]
-    least = np.fmin(least[timed], value)
-    hosts, opener, responder = hosts_of_ends(table)
-    opener, responder = opener[rows][timed], responder[rows][timed]
-    pairs = np.minimum(opener, responder).astype(np.int64) * len(hosts) + np.maximum(opener, responder)
-    _, pair = np.unique(pairs, return_inverse=True)
-    of_pair = np.full(len(pair), np.inf)
-    np.minimum.at(of_pair, pair, least)
-    quantiles = {
-        f"{prefix}{name}_s": float(ordered[int((len(ordered) - 1) * q)])
-        for prefix, ordered in (("", np.sort(value)), ("above_", np.sort(value - of_pair[pair])))
-        for name, q in (("median", 0.5), ("p95", 0.95))
-    }
-    return {"connections": len(value), "least_s": float(least.min())} | quantiles
+    return value, least
 
 
 def _first_known(*columns: Floats) -> Floats:

@@ -49,11 +49,11 @@ def _sampled(table: Columns) -> dict[str, Sample]:
         counts = [f"{kind}_to_{end}_samples" for end in ENDS]
         if not all(name in table for name in (*means, *counts)):
             continue
-        values, samples = [table[name][rows] for name in means], [table[name][rows] for name in counts]
-        for end, value, count in zip(ENDS, values, samples, strict=True):
-            found[f"{kind}_to_{end}"] = sample_of(table, rows, value, count)
+        for end, mean, count in zip(ENDS, means, counts, strict=True):
+            found[f"{kind}_to_{end}"] = sample_of(table, rows, table[mean][rows], table[count][rows])
+        whole = table[means[0]][rows] + table[means[1]][rows]
         # The part with fewer samples says how well the sum is known.
-        found[kind] = sample_of(table, rows, values[0] + values[1], np.minimum(*samples))
+        found[kind] = sample_of(table, rows, whole, np.minimum(*(table[name][rows] for name in counts)))
     return found
 
 

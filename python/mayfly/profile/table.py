@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,8 +72,6 @@ class Connections:
     carried : polars.DataFrame or CaptureProfile, optional
         What each direction carried when (:class:`mayfly.workload.connections.Reading`), or what has read it; a table of
         connections has none.
-    folder : TemporaryDirectory, optional
-        Of columns that do not fit into memory, as long as they are asked for.
     """
 
     rows: Table
@@ -84,7 +81,6 @@ class Connections:
     duration_s: float = 0.0
     trains: pl.DataFrame | None = None
     carried: pl.DataFrame | _native.CaptureProfile | None = None
-    folder: tempfile.TemporaryDirectory[str] | None = None
 
     @cached_property
     def columns(self) -> Columns:
@@ -136,7 +132,7 @@ def read_profiled(
     counts = found.counts
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
     return Connections(
-        found.columns, _sources(names), counts, *rest, carried=found.read, folder=found.folder
+        found.columns, _sources(names), counts, *rest, carried=found.read
     ), found.site
 
 

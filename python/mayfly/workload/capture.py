@@ -177,6 +177,8 @@ def flows_in_parts(
     No flow starts before its connection. Flows wait for their part until no later connection starts before them.
     """
     columns = columns_of(table)
+    if not columns.height:
+        return
     near = near_side(columns, networks).hosts
     flows = ~columns.words("protocol").are("icmp")
     usual_rtt_s = _usual_rtt_s(columns["rtt_s"][flows])

@@ -85,5 +85,5 @@ def read_captured(names: Sequence[str], internal: Sequence[str] | None = None, *
     told = json.loads(read.answer())
     counts = noted(told["counts"])
     counts["stopped"] = look.stopped if counts["stopped"] else None
-    columns = columns_of_capture(read, told["dataset"]["connections"], folder.name)
+    columns = columns_of_capture(read, told["dataset"]["connections"], folder)
     return Captured(columns, counts, told["site"], read, folder)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -74,6 +75,8 @@ class Columns:
         The column of a name, as an array and as words.
     table : callable
         All of it as a table.
+    folder : TemporaryDirectory, optional
+        Of the files that the columns are in, as long as they are there.
     """
 
     def __init__(
@@ -83,10 +86,19 @@ class Columns:
         numbers: Callable[[str], Any],
         words: Callable[[str], Words],
         table: Callable[[], pl.DataFrame],
+        folder: tempfile.TemporaryDirectory[str] | None = None,
     ):
         self.height, self.names = height, names
-        self._numbers, self._words, self._table = numbers, words, table
+        self._numbers, self._words, self._table, self._folder = numbers, words, table, folder
         self._found: dict[str, Any] = {}
+        self._filed = 0
+
+    def held(self, values: Any) -> Any:
+        """What was made of the columns: as pages of a file where these are, since it is as large."""
+        if self._folder is None:
+            return values
+        self._filed += 1
+        return filed(values, self._folder.name, f"made-{self._filed}")
 
     def __contains__(self, name: str) -> bool:
         return name in self.names
@@ -181,6 +193,9 @@ def _words_of(series: pl.Series) -> Words:
     return Words(names.to_list(), codes.to_numpy())
 
 
+FEW_WORDS = 127
+"""Words whose places fit into a byte each."""
+
 WORDS = frozenset(("protocol", "opener", "responder", "opener_from", "state", "zeek_state", "class", "side", "reason"))
 """Columns of words."""
 
@@ -190,7 +205,7 @@ ROW_BYTES = 1_000
 _KINDS: Mapping[str, Any] = {"f": np.float64, "i": np.int64, "b": np.bool_}
 
 
-def columns_of_capture(read: CaptureProfile, height: int, folder: str) -> Columns:
+def columns_of_capture(read: CaptureProfile, height: int, folder: tempfile.TemporaryDirectory[str]) -> Columns:
     """The columns of connections that the compiled module read.
 
     Parameters
@@ -199,7 +214,7 @@ def columns_of_capture(read: CaptureProfile, height: int, folder: str) -> Column
         Its columns.
     height : int
         Rows.
-    folder : str
+    folder : TemporaryDirectory
         Where columns of connections that wait in a file are put: pages of such files are no memory of the process.
 
     Returns
@@ -231,7 +246,9 @@ def columns_of_capture(read: CaptureProfile, height: int, folder: str) -> Column
     return Columns(height, read.names(), numbers, words, table)
 
 
-def _columns_of_files(read: CaptureProfile, height: int, folder: str) -> Columns:
+def _columns_of_files(read: CaptureProfile, height: int, place: tempfile.TemporaryDirectory[str]) -> Columns:
+    folder = place.name
+
     def mapped(path: str, kind: Any) -> Any:
         return np.asarray(np.memmap(path, kind, "r"))
 
@@ -244,7 +261,9 @@ def _columns_of_files(read: CaptureProfile, height: int, folder: str) -> Columns
     def words(name: str) -> Words:
         path = os.path.join(folder, name)
         with _of_files(folder):
-            return Words(read.words_to(name, path), mapped(path, np.int32))
+            names, codes = read.words_to(name, path), mapped(path, np.int32)
+        # Copies of them are made for each figure that has classes.
+        return Words(names, codes.astype(np.int8) if len(names) < FEW_WORDS else codes)
 
     def table() -> pl.DataFrame:
         import polars as pl
@@ -253,7 +272,7 @@ def _columns_of_files(read: CaptureProfile, height: int, folder: str) -> Columns
         with _of_files(folder):
             return pl.DataFrame(read.table())
 
-    return Columns(height, read.names(), numbers, words, table)
+    return Columns(height, read.names(), numbers, words, table, place)
 
 
 def filed(values: Any, folder: str, name: str) -> Any:

@@ -263,6 +263,11 @@ def partial_sentences(counts: Mapping[str, Any], most_open: int = ReadOptions.ma
             f"Partial: more than {most_open:,} connections were open at once, and {lost:,} that were silent for "
             f"longest are left out: {PARTS}"
         )
+    if parted := counts.get("parted", 0):
+        found.append(
+            f"Partial: {parted:,} connections were open and had to leave memory: what they sent later counts as "
+            f"connections of their own: use `mayfly --memory SIZE COMMAND` with more, or {PARTS}"
+        )
     if (sentence := loads_sentence(counts)) is not None:
         found.append(sentence)
     return found
@@ -331,6 +336,11 @@ def refuse_partial(
             f"{source}: reading reached {stopped['at']} after {stopped['packets']:,} packets, "
             f"{stopped['connections']:,} connections and {counts.get('duration_s', 0.0):.3g} s of the capture: {rest}: "
             f"use `mayfly {stopped['more']} COMMAND`, or {PARTS}"
+        )
+    if parted := counts.get("parted", 0):
+        raise MayflyError(
+            f"{source}: {parted:,} connections were open and had to leave memory: {rest}: "
+            f"use `mayfly --memory SIZE COMMAND` with more, or {PARTS}"
         )
     if not (lost := given_up(counts)):
         return

@@ -11,6 +11,11 @@ use crate::decode::segment::{ACK, Endpoint, FIN, RST, SYN, Segment, TcpHeader, T
 /// segment lifetime of 60 s (RFC 9293, 3.4.2 says 2 min; the systems that reuse ports say 30 to 60 s).
 pub const QUIET_NS: u64 = 120_000_000_000;
 
+/// The same for what is no TCP and lasts less than [`STREAM_NS`]: as Linux tracks connections, `nf_conntrack_udp_timeout`.
+const QUIET_DATAGRAMS_NS: u64 = 30_000_000_000;
+/// UDP that lasts so long is a stream there.
+const STREAM_NS: u64 = 2_000_000_000;
+
 /// In place of the number of an entry: there is none.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Lag behind which a segment that fills a gap counts as sent again where no round-trip time is known yet (tshark's).
@@ -371,6 +376,14 @@ impl Entry {
     /// Time of its latest packet, as the packets have it.
     pub(crate) fn last_ns(&self) -> i64 {
         self.last_ns
+    }
+
+    /// Silence after which it is over where room is needed.
+    pub(crate) fn quiet_ns(&self) -> u64 {
+        let first_ns = self.halves.iter().filter_map(|half| half.all.since(0).0).min();
+        let lasted_ns = first_ns.map_or(0, |first_ns| self.last_ns.abs_diff(first_ns));
+        let datagrams = self.key.protocol != Protocol::Tcp && lasted_ns < STREAM_NS;
+        if datagrams { QUIET_DATAGRAMS_NS } else { QUIET_NS }
     }
 
     /// Whether it was closed by both ends, or reset.

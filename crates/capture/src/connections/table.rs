@@ -211,7 +211,7 @@ impl Table {
         self.leaving.as_mut()?.pop()
     }
 
-    /// Where all leave, how many of them were open and not silent for [`QUIET_NS`]: what they send later begins another one.
+    /// Where all leave, how many of them were open and not silent for long: what they send later begins another one.
     pub(crate) fn parted(&self) -> u64 {
         self.parted
     }
@@ -482,7 +482,7 @@ impl Table {
 
     fn give_up(&mut self, old: Entry, bound: usize) {
         if let (Some(openers), Some(leaving)) = (&mut self.openers, &mut self.leaving) {
-            let quiet = self.began_ns.saturating_sub(old.last_ns()) >= QUIET_NS as i64;
+            let quiet = self.began_ns.saturating_sub(old.last_ns()) >= old.quiet_ns() as i64;
             self.parted += u64::from(old.standing == Standing::Open && !quiet);
             self.gone += 1;
             let place = old.serial as usize;
