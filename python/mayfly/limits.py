@@ -20,7 +20,8 @@ SHARE = 0.75
 """Of the memory of the machine, or of the control group, without ``--memory``."""
 
 READING = 0.4
-"""Of the memory and the time of a command, what reading a capture may take: tables and answers need the rest.
+"""Of the memory and the time of a command, what reading a capture may take beside its base: tables and answers need the
+rest.
 
 Of a million flows of one packet each, reading takes 0.96 of the 1.9 GB that their whole profile takes."""
 
@@ -64,6 +65,13 @@ class Limits:
         how long it is; with an empty text at the end.
     come : str
         How far the reading has come, in words; empty before it began.
+    base_bytes : int
+        What the process took before it read anything; 0 before that.
+    files_bytes : int
+        Pages of files that count as memory: the program and its libraries, the most that there were before data was
+        mapped.
+    maps_data : bool
+        Whether files of data are mapped, whose pages the system takes back when it needs them: they do not count.
     """
 
     memory_bytes: int | None = None
@@ -72,6 +80,9 @@ class Limits:
     asked_bytes: int | None = None
     told: Callable[[str, float | None], None] | None = None
     come: str = ""
+    base_bytes: int = 0
+    files_bytes: int = 0
+    maps_data: bool = False
 
 
 limits = Limits()
@@ -83,29 +94,34 @@ counted: set[int] = set()
 
 
 def taken_bytes() -> int:
-    """Memory of this process, and of those that read for it, that is not a file's.
+    """Memory of this process with its program and libraries, and of those that read for it.
 
     Raises
     ------
     OSError
         The system does not tell.
     """
-    taken = _taken_bytes("self")
+    own, files = _own_and_files("self")
+    if not limits.maps_data:
+        limits.files_bytes = max(limits.files_bytes, files)
+    taken = own + min(files, limits.files_bytes)
     for process in tuple(counted):
         # One that has just ended takes nothing.
         with contextlib.suppress(OSError, ValueError):
-            taken += _taken_bytes(str(process))
+            taken += _own_and_files(str(process))[0]
     return taken
 
 
-def _taken_bytes(process: str) -> int:
+def _own_and_files(process: str) -> tuple[int, int]:
+    """Bytes that are in memory: of no file, and of files."""
     # Asked fifty times a second: as few calls of the system as it takes.
     statm = os.open(f"/proc/{process}/statm", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _, resident, shared, *_ = os.read(statm, 256).split()
     finally:
         os.close(statm)
-    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+    page = os.sysconf("SC_PAGE_SIZE")
+    return (int(resident) - int(shared)) * page, int(shared) * page
 
 
 def machine_bytes(root: Path = Path("/")) -> int:
@@ -204,7 +220,7 @@ def reached(share: float) -> tuple[str, str] | None:
     >>> reached(0.5)
     """
     if memory_reached(share) and limits.memory_bytes is not None:
-        return f"{share * limits.memory_bytes / _BYTES:.3g} GB of memory", more_memory(limits.memory_bytes)
+        return f"{share_bytes(share) / _BYTES:.3g} GB of memory", more_memory(limits.memory_bytes)
     if limits.time_s is not None and time.monotonic() - limits.begun_s > share * limits.time_s:
         return seconds_text(share * limits.time_s), more_time(limits.time_s)
     return None
@@ -218,7 +234,21 @@ def memory_reached(share: float) -> bool:
     >>> memory_reached(0.5)
     False
     """
-    return limits.memory_bytes is not None and taken_bytes() > share * limits.memory_bytes
+    return limits.memory_bytes is not None and taken_bytes() > share_bytes(share)
+
+
+def share_bytes(share: float) -> float:
+    """A share of the memory of the command: of what it did not take before it read anything, and that.
+
+    Examples
+    --------
+    >>> limits.memory_bytes, limits.base_bytes = 1_000, 200
+    >>> share_bytes(0.5)
+    600.0
+    >>> limits.memory_bytes, limits.base_bytes = None, 0
+    """
+    assert limits.memory_bytes is not None
+    return limits.base_bytes + share * max(limits.memory_bytes - limits.base_bytes, 0)
 
 
 def refuse_flows(flows: float, each_bytes: int, what: str, noun: str = "flows") -> None:
@@ -272,6 +302,8 @@ class Look:
 
     def __init__(self, paths: "list[str]", gives_up: bool = False):
         self._gives_up = gives_up
+        if limits.memory_bytes is not None and not limits.base_bytes:
+            limits.base_bytes = taken_bytes()
         known = all(os.path.isfile(path) for path in paths)
         self._bytes = sum(os.path.getsize(path) for path in paths) if known else 0
         self.stopped: dict[str, Any] | None = None

@@ -90,8 +90,8 @@ pub struct Counts {
     pub copies: u64,
     /// Connections evicted because of the limit; their packets are in `decoded`.
     pub evicted: u64,
-    /// Connections that [all](crate::Leaving::all) leave are not evicted. Of them, those that left while they were open and
-    /// heard of late: what they sent later is of another connection.
+    /// Of the connections that left, which are not evicted, those that were open and heard of late: what they sent later is of
+    /// another connection.
     pub parted: u64,
     /// Of those evicted, those in which one end never sent a packet, their packets and the bytes of these: scans and floods.
     pub unanswered: Unanswered,

@@ -33,8 +33,13 @@ pub struct Capture {
 /// Who takes connections that are given up since there are too many: first those that are over. Those that nobody answered
 /// are only summed up ([`Counts::unanswered`]), unless [all](Leaving::all) leave.
 pub trait Leaving {
-    /// Whether those that nobody answered leave, too. Numbers are then those of rows, and volumes have them.
+    /// Whether those that nobody answered leave, too.
     fn all(&self) -> bool {
+        false
+    }
+
+    /// Whether volumes of those that leave are wanted; they have the numbers of connections in place of rows then.
+    fn wants_volumes(&self) -> bool {
         false
     }
 
@@ -88,8 +93,11 @@ impl<'a, 'b> Tabled<'a, 'b> {
         let table = Table::with_limits(options.max_flows, options.max_trains).holding(options.max_held);
         let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
         let (ideal, volumes_in_time) = (options.ideal, options.volumes_in_time);
-        let all = leaving.as_ref().is_some_and(|leaving| leaving.all());
-        Tabled { table: table.leaving(leaving.is_some(), all), shown: Shown::default(), ideal, volumes_in_time, leaving }
+        let table = match &leaving {
+            Some(leaving) => table.leaving(leaving.all(), leaving.wants_volumes()),
+            None => table,
+        };
+        Tabled { table, shown: Shown::default(), ideal, volumes_in_time, leaving }
     }
 
     /// Passes on what the table has given up.

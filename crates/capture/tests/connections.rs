@@ -332,6 +332,10 @@ impl Leaving for All {
         true
     }
 
+    fn wants_volumes(&self) -> bool {
+        true
+    }
+
     fn leaves(&mut self, serial: u64, connection: Connection) -> std::io::Result<()> {
         self.0.leaves(serial, connection)
     }

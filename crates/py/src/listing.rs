@@ -104,7 +104,7 @@ pub fn list_capture(
     let told = as_json(&Told::of(&read.counts))?;
     let Keeper { mut tally, spill, .. } = keeper;
     // Of files that are merged, what is given up is not kept.
-    let lost = (read.counts.evicted - read.counts.unanswered.connections).saturating_sub(spill.rows());
+    let lost = read.counts.evicted - read.counts.unanswered.connections;
     let left = py
         .detach(|| {
             for connection in &read.connections {

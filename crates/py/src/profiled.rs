@@ -37,14 +37,19 @@ enum Connections {
     Stored(Stored),
 }
 
-/// Counts connections as they leave, and puts all of them into a file.
+/// Counts connections as they leave, and puts them into a file.
 struct ToFile {
     tally: Tally,
     spill: Spill,
+    all: bool,
 }
 
 impl Leaving for ToFile {
     fn all(&self) -> bool {
+        self.all
+    }
+
+    fn wants_volumes(&self) -> bool {
         true
     }
 
@@ -61,12 +66,13 @@ impl Leaving for ToFile {
 
 /// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
 /// connection, as [`list_capture`](crate::listing::list_capture) does. Where not all connections can be held, those that are
-/// over leave first, and all of them wait in the new file `spill`.
+/// over leave first, and all of them wait in the new file `spill`; those that nobody answered are summed up when they leave,
+/// unless `all` are wanted.
 ///
 /// # Errors
 /// `ValueError` as there; `OSError` when the file cannot be written or read.
 #[pyfunction]
-#[pyo3(signature = (paths, options, look, internal, spill))]
+#[pyo3(signature = (paths, options, look, internal, spill, all))]
 pub fn profile_capture(
     py: Python<'_>,
     paths: Vec<PathBuf>,
@@ -74,22 +80,24 @@ pub fn profile_capture(
     look: Py<PyAny>,
     internal: Option<Vec<String>>,
     spill: PathBuf,
+    all: bool,
 ) -> PyResult<CaptureProfile> {
     let options = capture::Options { volumes_in_time: true, ..options.checked()? };
     let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
-    let mut to_file = ToFile { tally: Tally::default(), spill: Spill::at(spill) };
+    let mut to_file = ToFile { tally: Tally::default(), spill: Spill::at(spill), all };
     let outcome = py.detach(|| read_files_to(&paths, &options, &mut onlooker, Some(&mut to_file)));
     onlooker.raised()?;
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
-    let ToFile { mut tally, mut spill } = to_file;
-    let capture::Capture { connections, serials, volumes, .. } = read;
+    let ToFile { mut tally, mut spill, .. } = to_file;
+    let capture::Capture { connections, serials, mut volumes, .. } = read;
     let counted = py.detach(|| connections.iter().try_for_each(|connection| tally.add(connection)));
     counted.map_err(of_system)?;
     let found = Found::of(tally, internal.as_ref(), told)?;
     let rows = py.detach(|| {
         if spill.rows() == 0 {
+            with_rows(&mut volumes, &serials);
             let numbers: Vec<u64> = (0..connections.len() as u64).collect();
             return batch_of(&found.sites, &numbers, &connections).map(Connections::Held);
         }
@@ -97,10 +105,22 @@ pub fn profile_capture(
             spill.add(serial, connection)?;
         }
         let path = spill.close()?.ok_or_else(|| io::Error::other("no file"))?;
-        Stored::of(path).map(Connections::Stored)
+        let (stored, serials) = Stored::of(path)?;
+        with_rows(&mut volumes, &serials);
+        Ok(Connections::Stored(stored))
     });
     let rows = rows.map_err(of_system)?;
     Ok(CaptureProfile { found, rows, volumes: Arc::new(volumes) })
+}
+
+/// Gives volumes the rows of their connections, whose numbers are `serials`, ascending.
+fn with_rows(volumes: &mut [Volume], serials: &[u64]) {
+    if serials.last().is_none_or(|&last| last + 1 == serials.len() as u64) {
+        return;
+    }
+    for volume in volumes {
+        volume.connection = serials.partition_point(|&serial| serial < volume.connection) as u64;
+    }
 }
 
 #[pymethods]

@@ -31,28 +31,28 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// The connections in the file at `path`, whose numbers are those of their rows, each once.
+    /// The connections in the file at `path`, and their numbers, ascending.
     ///
     /// # Errors
-    /// The file cannot be read, or has other numbers.
-    pub(crate) fn of(path: PathBuf) -> io::Result<Stored> {
+    /// The file cannot be read, or has a number twice.
+    pub(crate) fn of(path: PathBuf) -> io::Result<(Stored, Vec<u64>)> {
         let file = File::open(&path)?;
         let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(io::Error::other)?;
         let mut stored = Stored { path, file, metadata, places: Vec::new() };
-        let mut places = Vec::with_capacity(stored.height());
+        let mut serials = Vec::with_capacity(stored.height());
         stored.each(&["connection_id"], |batch| {
             let ids = batch.column(0).as_primitive_opt::<Int64Type>();
             let ids = ids.ok_or_else(|| io::Error::other("connection_id is no number"))?;
-            places.extend(ids.values().iter().map(|&id| id as u32));
+            serials.extend(ids.values().iter().map(|&id| id as u64));
             Ok(())
         })?;
-        let mut seen = vec![false; places.len()];
-        let fresh = |place: &u32| seen.get_mut(*place as usize).is_some_and(|seen| !std::mem::replace(seen, true));
-        if !places.iter().all(fresh) {
-            return Err(io::Error::other("connection_id: not every number once"));
+        let mut ordered = serials.clone();
+        ordered.sort_unstable();
+        if ordered.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(io::Error::other("connection_id: a number twice"));
         }
-        stored.places = places;
-        Ok(stored)
+        stored.places = serials.iter().map(|serial| ordered.partition_point(|other| other < serial) as u32).collect();
+        Ok((stored, ordered))
     }
 
     /// Rows.
@@ -84,6 +84,10 @@ impl Stored {
                     values.iter().map(|value| value.unwrap_or(f64::NAN).to_ne_bytes()).collect()
                 };
                 Ok(("f", self.placed(name, of)?))
+            }
+            // Rows are counted anew: those that are summed up have numbers, too.
+            DataType::Int64 if name == "connection_id" => {
+                Ok(("i", (0..self.height() as i64).flat_map(i64::to_ne_bytes).collect()))
             }
             DataType::Int64 => {
                 let of = |batch: &RecordBatch| -> Vec<[u8; 8]> {

@@ -84,6 +84,7 @@ class Budget:
         """Watches no more."""
         self._over.set()
         limits.memory_bytes = limits.asked_bytes = limits.time_s = None
+        limits.base_bytes, limits.files_bytes, limits.maps_data = 0, 0, False
 
     def _watch(self) -> None:
         while not self._over.wait(LOOK_S):

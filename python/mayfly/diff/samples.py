@@ -139,7 +139,7 @@ def _of_run(source: str, label: str, records: pl.DataFrame, duration_s: float) -
 def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     from mayfly.profile.listing import listing
 
-    found = listing([path], internal=internal)
+    found = listing([path], internal=internal, whole=True)
     counts, table = found.connections.counts, found.columns
     refuse_partial(counts, printable(path), "each side", None)
     tcp = table.words("protocol").are("tcp")

@@ -144,6 +144,7 @@ def listing(
     model: str | os.PathLike[str] | None = None,
     trains: bool = False,
     volumes: bool = False,
+    whole: bool = False,
     sharding: Sharding | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Listing:
@@ -155,6 +156,8 @@ def listing(
         As :func:`mayfly.profile.answer.profile`.
     volumes : bool
         Keep what each direction carried when, of captures.
+    whole : bool
+        Whether connections that nobody answered are rows, however many they are.
 
     Returns
     -------
@@ -174,7 +177,7 @@ def listing(
     if not isinstance(captures, Connections) and hosts is None and model is None and not trains:
         names, tables = names_of(captures)
         if not tables and sharding is None:
-            read, site = read_profiled(names, internal, volumes=volumes)
+            read, site = read_profiled(names, internal, volumes=volumes, unanswered=whole)
             if progress is not None:
                 progress(1.0)
             return _told(read, site)

@@ -103,7 +103,7 @@ class Connections:
 
 
 def read_profiled(
-    names: list[str], internal: Sequence[str] | None, *, volumes: bool = True
+    names: list[str], internal: Sequence[str] | None, *, volumes: bool = True, unanswered: bool = False
 ) -> tuple[Connections, dict[str, Any]]:
     """Read captures as one, without a table of polars, and tell the classes of connections.
 
@@ -115,6 +115,8 @@ def read_profiled(
         CIDRs of the site.
     volumes : bool
         Keep the volumes.
+    unanswered : bool
+        As of :func:`mayfly.workload.captured.read_captured`.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def read_profiled(
     MayflyError
         As :func:`read_connections`; ``internal`` is no CIDR, or holds no host.
     """
-    found = read_captured(names, internal, max_volumes=MOST_VOLUMES * volumes)
+    found = read_captured(names, internal, max_volumes=MOST_VOLUMES * volumes, unanswered=unanswered)
     counts = found.counts
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
     return Connections(

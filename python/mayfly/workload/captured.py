@@ -48,7 +48,9 @@ class Captured:
     folder: tempfile.TemporaryDirectory[str]
 
 
-def read_captured(names: Sequence[str], internal: Sequence[str] | None = None, *, max_volumes: int = 0) -> Captured:
+def read_captured(
+    names: Sequence[str], internal: Sequence[str] | None = None, *, max_volumes: int = 0, unanswered: bool = True
+) -> Captured:
     """Read captures as one, and tell the classes of connections.
 
     Parameters
@@ -59,6 +61,9 @@ def read_captured(names: Sequence[str], internal: Sequence[str] | None = None, *
         CIDRs of the site.
     max_volumes : int
         As of :class:`mayfly.workload.reading.ReadOptions`.
+    unanswered : bool
+        Whether connections that nobody answered are rows when memory is short; else they are summed up, which floods
+        and scans ask for.
 
     Returns
     -------
@@ -76,7 +81,7 @@ def read_captured(names: Sequence[str], internal: Sequence[str] | None = None, *
     folder = tempfile.TemporaryDirectory(prefix="mayfly-")
     try:
         left = os.path.join(folder.name, "left.parquet")
-        read = _native.profile_capture(list(names), options, look, networks, left)
+        read = _native.profile_capture(list(names), options, look, networks, left, unanswered)
     except ValueError as error:
         raise MayflyError(" ".join(str(error).split())) from None
     except OSError as error:

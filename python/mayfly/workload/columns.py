@@ -18,7 +18,7 @@ import numpy as np
 
 from mayfly.arrays import Booleans, Floats, Integers, Numbers
 from mayfly.errors import MayflyError
-from mayfly.limits import refuse_flows
+from mayfly.limits import limits, refuse_flows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -250,6 +250,7 @@ def _columns_of_files(read: CaptureProfile, height: int, place: tempfile.Tempora
     folder = place.name
 
     def mapped(path: str, kind: Any) -> Any:
+        limits.maps_data = True
         return np.asarray(np.memmap(path, kind, "r"))
 
     def numbers(name: str) -> Numbers | Booleans:
@@ -297,6 +298,7 @@ def filed(values: Any, folder: str, name: str) -> Any:
     path = os.path.join(folder, name)
     with _of_files(folder):
         values.tofile(path)
+        limits.maps_data = True
         return np.asarray(np.memmap(path, values.dtype, "r")) if len(values) else values
 
 

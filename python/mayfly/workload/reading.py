@@ -177,8 +177,8 @@ class ReadOptions:
 CONNECTION_BYTES = 1_100
 """Memory that a connection takes while captures are read (1,030 were measured of a million, the program with them)."""
 
-BESIDE_BYTES = 100_000_000
-"""Memory of a command beside its connections."""
+BESIDE_BYTES = 170_000_000
+"""Memory of a command beside its connections, its libraries with it: the same in each run, so that as many are held."""
 
 
 HOST_BYTES = 100
@@ -230,5 +230,5 @@ def most_connections(most: int = MAX_ROWS, within_bytes: float | None = None) ->
     if within_bytes is None:
         if limits.memory_bytes is None:
             return most
-        within_bytes = READING * limits.memory_bytes
+        within_bytes = READING * (limits.memory_bytes - BESIDE_BYTES) + BESIDE_BYTES
     return max(min(most, int((within_bytes - BESIDE_BYTES) / CONNECTION_BYTES)), 1_000)

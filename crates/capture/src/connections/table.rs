@@ -65,6 +65,9 @@ const GIVEN_UP: usize = 8;
 /// Silence after which a connection that is over leaves before any that is open: longer than a FIN is sent again at first.
 const SETTLED_NS: i64 = 1_000_000_000;
 
+/// In place of the opener of a connection: nobody answered it, and it did not leave.
+const SUMMED_UP: u8 = u8::MAX;
+
 /// Places of the bounds in what is lost.
 const OPEN_BOUND: usize = 0;
 const HELD_BOUND: usize = 1;
@@ -110,9 +113,12 @@ pub struct Table {
     lost: [Amount; 2],
     /// What was given up, where that is wanted; without those that nobody answered, unless all are.
     leaving: Option<Vec<Entry>>,
-    /// Where all leave, the end of its key that opened each of those that left, by serial number.
+    /// Whether those that nobody answered leave, too.
+    all_leave: bool,
+    /// Where volumes of those that left are wanted, the end of its key that opened each of them, by serial number; or
+    /// [`SUMMED_UP`].
     openers: Option<Vec<u8>>,
-    /// How many left so, and how many of them were open.
+    /// How many left, and how many of them were open.
     gone: u64,
     parted: u64,
     /// Of the latest connection that began.
@@ -163,6 +169,7 @@ impl Table {
             unanswered: Unanswered::default(),
             lost: Default::default(),
             leaving: None,
+            all_leave: false,
             openers: None,
             gone: 0,
             parted: 0,
@@ -189,9 +196,10 @@ impl Table {
         Table { volumes: Volumes::with_limit(volumes), ..self }
     }
 
-    /// The same, which holds what it gives up for [`Table::left`]: all of it, or what somebody answered.
-    pub(crate) fn leaving(self, wanted: bool, all: bool) -> Self {
-        Table { leaving: wanted.then(Vec::new), openers: (wanted && all).then(Vec::new), ..self }
+    /// The same, which holds what it gives up for [`Table::left`]: all of it, or what somebody answered; with their volumes,
+    /// which then have serial numbers in place of rows.
+    pub(crate) fn leaving(self, all: bool, volumes: bool) -> Self {
+        Table { leaving: Some(Vec::new()), all_leave: all, openers: volumes.then(Vec::new), ..self }
     }
 
     /// The next connection that begins has this serial number, which is larger than that of any before.
@@ -211,7 +219,7 @@ impl Table {
         self.leaving.as_mut()?.pop()
     }
 
-    /// Where all leave, how many of them were open and not silent for long: what they send later begins another one.
+    /// Of those that left, how many were open and not silent for long: what they send later begins another one.
     pub(crate) fn parted(&self) -> u64 {
         self.parted
     }
@@ -363,9 +371,11 @@ impl Table {
         volumes.kept.retain_mut(|volume| {
             let side = usize::from(!volume.from_lower);
             match (row_of(volume.connection), &openers) {
-                // All of them are rows of one file, in the order of their numbers.
                 (Some(row), Some(_)) => volume.from_opener = entries[row].is_opener(side),
-                (None, Some(openers)) => volume.from_opener = usize::from(openers[volume.connection as usize]) == side,
+                (None, Some(openers)) => match openers.get(volume.connection as usize) {
+                    None | Some(&SUMMED_UP) => return false,
+                    Some(&opener) => volume.from_opener = usize::from(opener) == side,
+                },
                 (Some(row), None) => {
                     volume.connection = row as u64;
                     volume.from_opener = entries[row].is_opener(side);
@@ -481,27 +491,28 @@ impl Table {
     }
 
     fn give_up(&mut self, old: Entry, bound: usize) {
-        if let (Some(openers), Some(leaving)) = (&mut self.openers, &mut self.leaving) {
-            let quiet = self.began_ns.saturating_sub(old.last_ns()) >= old.quiet_ns() as i64;
-            self.parted += u64::from(old.standing == Standing::Open && !quiet);
-            self.gone += 1;
+        let unanswered = old.unanswered().filter(|_| !self.all_leave);
+        if let Some(openers) = &mut self.openers {
             let place = old.serial as usize;
-            openers.resize(openers.len().max(place + 1), 0);
-            openers[place] = u8::from(old.is_opener(1));
-            leaving.push(old);
-            return;
+            openers.resize(openers.len().max(place + 1), SUMMED_UP);
+            openers[place] = if unanswered.is_some() { SUMMED_UP } else { u8::from(old.is_opener(1)) };
+        }
+        let (packets, bytes) = old.carried();
+        match (unanswered, &mut self.leaving) {
+            (None, Some(leaving)) => {
+                let quiet = self.began_ns.saturating_sub(old.last_ns()) >= old.quiet_ns() as i64;
+                self.parted += u64::from(old.standing == Standing::Open && !quiet);
+                self.gone += 1;
+                leaving.push(old);
+                return;
+            }
+            _ => self.lost[bound] = self.lost[bound].and(Amount::of(packets, bytes)),
         }
         self.evicted += 1;
-        let (packets, bytes) = old.carried();
-        if self.leaving.is_none() || old.unanswered().is_some() {
-            self.lost[bound] = self.lost[bound].and(Amount::of(packets, bytes));
-        }
         if let Some((packets, bytes)) = old.unanswered() {
             self.unanswered.connections += 1;
             self.unanswered.packets += packets;
             self.unanswered.bytes = self.unanswered.bytes.saturating_add(bytes);
-        } else if let Some(leaving) = &mut self.leaving {
-            leaving.push(old);
         }
     }
 

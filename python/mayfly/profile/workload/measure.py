@@ -341,7 +341,7 @@ def workload_from(
     if len(captures) == 1 and (folder := _profile_folder(captures[0])) is not None:
         captures, more = [folder / "connections.parquet"], _as_profiled(folder)
         internal, hosts, bin_s = internal or more["internal"], hosts or more["hosts"], more["bin_s"]
-    listed = listing_through(captures, internal=internal, hosts=hosts, filter=filter, progress=progress)
+    listed = listing_through(captures, internal=internal, hosts=hosts, filter=filter, progress=progress, whole=True)
     refuse_partial(listed.connections.counts, named(captures), "what a workload is measured from", None)
     found = Loaded.of(listed, bin_s)
     return workload_of(found, fit=fit, points=points, accounts=accounts)
