@@ -136,9 +136,7 @@ def test_a_guess_from_a_part_says_so(large, monkeypatch):
 
 def test_a_list_longer_than_memory_is_whole(tmp_path):
     """Before: rc 0, a sixth of the flows, and `lost` []; then a line that refused it."""
-    rows = [
-        (at / 500, f"10.{at >> 16}.{(at >> 8) % 256}.{at % 256}", "9.9.9.9", 5000, 53, 1) for at in range(200_000)
-    ]
+    rows = [(at / 500, f"10.{at >> 16}.{(at >> 8) % 256}.{at % 256}", "9.9.9.9", 5000, 53, 1) for at in range(200_000)]
     capture = write_udp(tmp_path / "wide.pcap", rows)
     base = [sys.executable, "-m", "mayfly.cli", "--memory", "300mb"]
     out = tmp_path / "flows.csv"

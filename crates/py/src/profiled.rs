@@ -244,9 +244,7 @@ impl CaptureProfile {
     fn table(&self, py: Python<'_>) -> PyResult<Table> {
         match &self.rows {
             Connections::Held(batch) => Ok(batch.clone().into()),
-            Connections::Stored(stored) => {
-                Ok(py.detach(|| stored.table(&self.found.sites)).map_err(of_system)?.into())
-            }
+            Connections::Stored(stored) => Ok(py.detach(|| stored.table(&self.found.sites)).map_err(of_system)?.into()),
         }
     }
 

@@ -182,11 +182,13 @@ def _transfers(table: Columns, rows: list[Integers]) -> Columns:
     def times_s(end: str, own: Integers) -> Floats:
         lasted_s = table[f"{end}_last_data_s"][own] - table[f"{end}_first_data_s"][own]
         # Of one or two packets the time between the first and the last says nothing of the link.
-        return np.where(table[f"{end}_data_packets"][own] > 2, lasted_s, np.nan)
+        known: Floats = np.where(table[f"{end}_data_packets"][own] > 2, lasted_s, np.nan)
+        return known
 
     def rtts_s(end: str, own: Integers) -> Floats:
         acked_s = table[f"data_ack_to_{_ENDS[1 - _ENDS.index(end)]}_mean_s"][own]
-        return np.where(np.isnan(acked_s), table["rtt_s"][own], acked_s)
+        known: Floats = np.where(np.isnan(acked_s), table["rtt_s"][own], acked_s)
+        return known
 
     columns: dict[str, Callable[[str, Integers], Any]] = {
         "key": lambda end, own: 2 * table["connection_id"][own] + _ENDS.index(end),

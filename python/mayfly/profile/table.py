@@ -19,7 +19,7 @@ from mayfly.errors import MayflyError
 from mayfly.text.parquet import is_parquet
 from mayfly.workload.captured import read_captured
 from mayfly.workload.columns import Columns, Table, columns_of
-from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, ReadOptions, most_connections, most_open
+from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, most_connections, most_open
 from mayfly.workload.sieve import refuse_of_table
 
 if TYPE_CHECKING:
@@ -133,9 +133,7 @@ def read_profiled(
     found = read_captured(names, internal, max_volumes=MOST_VOLUMES * volumes, unanswered=unanswered)
     counts = found.counts
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
-    return Connections(
-        found.columns, _sources(names), counts, *rest, carried=found.read
-    ), found.site
+    return Connections(found.columns, _sources(names), counts, *rest, carried=found.read), found.site
 
 
 def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:

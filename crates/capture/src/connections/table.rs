@@ -444,8 +444,7 @@ impl Table {
     /// Gives up the connection that was silent for longest; where it leaves for a file, the oldest that is over and settled.
     fn give_up_silent(&mut self) {
         let over = self.lists[Standing::Over as usize].oldest;
-        let settled =
-            |place: u32| self.began_ns.saturating_sub(self.entries[place as usize].last_ns()) >= SETTLED_NS;
+        let settled = |place: u32| self.began_ns.saturating_sub(self.entries[place as usize].last_ns()) >= SETTLED_NS;
         if self.leaving.is_some() && over != NONE && settled(over) {
             return self.take_out(over, HELD_BOUND);
         }

@@ -4,6 +4,7 @@ import contextlib
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, cast
 
 import polars as pl
 
@@ -31,7 +32,7 @@ def _write_csv_parts(parts: Iterator[pl.DataFrame], path: Path, name: str) -> No
     with path.open("wb") as plain, contextlib.ExitStack() as stack:
         # Without the time of writing, as the other way has it.
         packed = gzip.GzipFile("", "wb", 6, plain, mtime=0) if name.endswith(".gz") else None
-        file = plain if packed is None else stack.enter_context(packed)
+        file = cast("IO[bytes]", plain if packed is None else stack.enter_context(packed))
         for place, part in enumerate(parts):
             lists.in_text(part).write_csv(file, include_header=not place)
 

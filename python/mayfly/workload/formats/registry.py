@@ -155,7 +155,9 @@ class Streamed:
         for part in parts:
             starts_s = part["start_s"]
             first_s, last_s = float(cast("float", starts_s.min())), float(cast("float", starts_s.max()))
-            self.first_s, self.last_s = (min(self.first_s, first_s), max(self.last_s, last_s)) if self.flows else (first_s, last_s)
+            self.first_s, self.last_s = (
+                (min(self.first_s, first_s), max(self.last_s, last_s)) if self.flows else (first_s, last_s)
+            )
             self.flows += part.height
             self.tcp += int((part["protocol"] == "tcp").sum())
             self.udp += int((part["protocol"] == "udp").sum())
