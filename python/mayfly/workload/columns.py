@@ -100,6 +100,18 @@ class Columns:
         self._filed += 1
         return filed(values, self._folder.name, f"made-{self._filed}")
 
+    def held_table(self, made: pl.DataFrame) -> pl.LazyFrame:
+        """The same of a table, which is read when it is asked for."""
+        import polars as pl
+
+        if self._folder is None:
+            return made.lazy()
+        self._filed += 1
+        path = os.path.join(self._folder.name, f"made-{self._filed}.arrow")
+        with _of_files(self._folder.name):
+            made.write_ipc(path)
+        return pl.scan_ipc(path)
+
     def __contains__(self, name: str) -> bool:
         return name in self.names
 

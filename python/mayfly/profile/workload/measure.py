@@ -23,6 +23,7 @@ from mayfly.summary_types import Accounted
 from mayfly.text.parquet import read_parquet
 from mayfly.workload.account import account_of, aside_of_columns
 from mayfly.workload.capture import RTT_BOUNDS_S, flows_in_parts, networks_of
+from mayfly.workload.columns import begins_of
 from mayfly.workload.doubts import named, refuse_partial
 from mayfly.workload.mix import offered
 
@@ -104,9 +105,10 @@ def workload_of(
             pl.Series("rtt_s", np.where(known, rtts_s, np.nan), nan_to_null=True),
             *table.part(("class", "side"), own).rename({"class": "group"}),
             pl.col("src", "dst").cast(hosts),
+            pl.col("opened_by").cast(pl.Enum(("sender", "receiver"))),
         )
         last_s = max(last_s, number_or_none(flows["start_s"].max()) or 0.0)
-        _deal(flows.drop("flow_id", "connection_id"), groups)
+        _deal(flows.drop("flow_id", "connection_id"), groups, table.held_table)
     if copies := counts.get("skipped", {}).get("duplicate"):
         left_out["copies"] = copies
     if filtered := counts.get("filtered"):
@@ -120,14 +122,21 @@ def workload_of(
     return _workload(groups, duration_s, sources, _periods(found, duration_s), left_out, fit, points)
 
 
-Groups = dict[tuple[Any, ...], list[pl.DataFrame]]
+Groups = dict[tuple[Any, ...], list[pl.LazyFrame]]
 """Parts of flows by :data:`_KEY`, in the order of starts."""
 
 
-def _deal(flows: pl.DataFrame, groups: Groups) -> None:
-    """Add flows to their groups, without what all flows of a group share."""
+def _deal(
+    flows: pl.DataFrame, groups: Groups, held: Callable[[pl.DataFrame], pl.LazyFrame] = pl.DataFrame.lazy
+) -> None:
+    """Add flows to their groups, without what all flows of a group share; ``held`` says where parts are."""
     for key, part in flows.partition_by(*_KEY, as_dict=True, include_key=False).items():
-        groups.setdefault(key, []).append(part)
+        own = part.drop(_OF_UDP, strict=False) if key[-1] == "tcp" else part
+        groups.setdefault(key, []).append(held(own))
+
+
+_OF_UDP = ("packet_bytes", "rate_bps")
+"""Columns that TCP has no values for."""
 
 
 def _periods(found: Loaded, duration_s: float) -> list[Period]:
@@ -224,7 +233,10 @@ def _workload(
         if (parts := groups.pop(key, None)) is None:
             continue
         shared = [pl.lit(value).alias(name) for name, value in zip(_KEY, key, strict=True)]
-        classes.append(_class(key, pl.concat(parts).with_columns(shared), duration_s, periods, fit, points))
+        if key[-1] == "tcp":
+            shared += [pl.lit(None).alias(name) for name in _OF_UDP]
+        flows = pl.concat(parts).collect().with_columns(shared)
+        classes.append(_class(key, flows, duration_s, periods, fit, points))
     return Workload(
         sources=list(sources), duration_s=duration_s, left_out=left_out, period=list(periods), class_=classes
     )
@@ -283,13 +295,25 @@ def _class(
 
 
 def _ends(flows: pl.DataFrame) -> Ends:
-    pairs = flows.group_by("src", "dst").len().sort("len", "src", "dst", descending=[True, False, False])
-    kept = pairs.head(MOST_PAIRS)
+    src, dst = flows["src"], flows["dst"]
+    if isinstance(src.dtype, pl.Enum):
+        hosts, places = src.dtype.categories, [end.to_physical() for end in (src, dst)]
+    else:
+        hosts = pl.concat([src, dst.alias("src")]).unique().sort()
+        places = [hosts.search_sorted(end) for end in (src, dst)]
+    one, two = (end.to_numpy().astype(np.int64) for end in places)
+    pairs = np.sort(one * len(hosts) + two)
+    begins = begins_of(pairs)
+    counts = np.diff(np.append(begins, len(pairs)))
+    # Of those as often in the order of their names.
+    most = np.argsort(-counts, kind="stable")[:MOST_PAIRS]
+    found = pairs[begins[most]]
+    names = hosts.cast(pl.String)
     return Ends(
-        src=kept["src"].cast(pl.String).to_list(),
-        dst=kept["dst"].cast(pl.String).to_list(),
-        weights=kept["len"].cast(pl.Float64).to_list(),
-        left_out=1 - number(kept["len"].sum()) / number(pairs["len"].sum()),
+        src=names[found // len(hosts)].to_list(),
+        dst=names[found % len(hosts)].to_list(),
+        weights=counts[most].astype(float).tolist(),
+        left_out=1 - int(counts[most].sum()) / flows.height,
     )
 
 
