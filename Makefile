@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest -q -n $(TEST_JOBS) --dist loadfile -o faulthan
 PART ?=
 
 # `make help` prints what stands behind ## here, below the names of groups behind ##@.
-.PHONY: help all build optimised demo clean test test-rust test-python test-papers test-kernel test-kernel-debian test-kernel-kasan \
+.PHONY: help all build optimised demo clean test test-rust test-python test-papers test-metamorphic test-kernel test-kernel-debian test-kernel-kasan \
     wheels test-reproducible lint audit hooks turn freeze gold container man docs reproduction readme types checked verdicts explore test-explore performance instructions bench fuzz fuzz-rust fuzz-commands lock dist sbom test-dist image test-image test-image-debian release
 .DEFAULT_GOAL := build
 
@@ -112,6 +112,12 @@ container: ## make test in a container that has all it needs (RUN=COMMAND: that)
 
 test-papers: build ## the slow lane, or a part of it: PART=1/8
 	$(PYTEST) -m "slow or papers" $(if $(PART),--part $(PART))
+
+# Random links from FIRST_LINK on: 300 of them, another number draws others.
+FIRST_LINK ?= 0
+
+test-metamorphic: build ## relations between runs and between captures, closed forms; FIRST_LINK=1000: of other links
+	MAYFLY_FIRST_LINK=$(FIRST_LINK) $(PYTEST) tests/metamorphic
 
 # The kernel is built once, from Debian's source, and kept there by version and configuration.
 KERNEL_CACHE ?= $(HOME)/.cache/mayfly
