@@ -1391,8 +1391,10 @@ class Capture(TypedDict):
     """Calls, as a share of the bytes."""
     media_share: float
     """Video calls and games of UDP, as a share of the bytes (docs/users.md)."""
+    opaque_share: float
+    """IP protocols other than TCP, UDP and ICMP (ESP, GRE, SCTP), as a share of the bytes."""
     left_out_share: float
-    """Packets in no connection: their share of the packets or of the bytes, whichever is more."""
+    """Packets in no connection, as a share of the packets."""
     overhead_bytes: int
     """What most frames of the capture have around a packet of IP, bytes: VLAN tags with the header and checksum of
     Ethernet; 0 where they have no tags, and where those are more than a shaper counts.

@@ -97,11 +97,11 @@ def test_what_a_capture_lacks_is_told_to_the_page(tmp_path):
     told = _native.Explorer().open(
         "esp.pcap", path.read_bytes(), json.dumps({"internal": None, "template": template()})
     )
-    (note,) = json.loads(told)["notes"]
-    assert note.startswith(
-        "66.7 % of 480 packets are left out: 320 ESP (IP protocol 50), 94.1 % of the bytes. The answer "
-    )
-    assert replay_of(path, "5mbit", 200).missing == [note]
+    note, replayed = json.loads(told)["notes"]
+    assert note == ("What this capture cannot answer: who sends what inside ESP (IP protocol 50) (94.1 % of the bytes)")
+    assert replayed.startswith("94.1 % of the bytes are of IP protocols that are not looked into: these packets are ")
+    found = replay_of(path, "5mbit", 200)
+    assert (found.missing, found.doubts) == ([note], [replayed])
 
 
 def test_long_transfers_get_no_more_than_the_link_carries():
@@ -255,7 +255,10 @@ def much_esp(path):
     return write_ip(path, web + [(0.002 * at, ip("10.0.0.2", "9.9.9.8", 50, bytes(40), 1400)) for at in range(1_000)])
 
 
-@pytest.mark.parametrize(("made", "said"), [(much_udp, "for this traffic: "), (much_esp, "for this capture: ")])
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [(much_udp, "for this traffic: "), (much_esp, "for this traffic: 98.0 % of the bytes are of IP protocols ")],
+)
 def test_page_and_command_withhold_the_same_verdicts(tmp_path, made, said):
     """Before: the page said "overloaded ... Buy rate" and "never full" where the command withheld it."""
     path = made(tmp_path / "much.pcap")

@@ -27,7 +27,7 @@ pub struct Tap {
 pub struct Carried {
     /// How many.
     pub packets: u64,
-    /// Their length, IP header included.
+    /// Their length on the link, IP header included.
     pub bytes: u64,
 }
 
@@ -113,8 +113,11 @@ pub struct Counts {
     pub framed: BTreeMap<usize, u64>,
     /// Packets of link types that are not decoded, by type.
     pub link_types: BTreeMap<i32, u64>,
-    /// Packets of IP protocols that are not decoded, by protocol number; of tunnels that were entered, those inside.
+    /// Of `decoded`, packets of IP protocols other than TCP, UDP and ICMP, by protocol number; of tunnels that were entered,
+    /// those inside.
     pub other_protocols: BTreeMap<u8, Carried>,
+    /// Tunnels were looked into.
+    pub inside: bool,
     /// Where packets were captured, in the order of first packets.
     pub taps: Vec<Tap>,
     /// Their names, of those that have one.
@@ -135,6 +138,11 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// Of a reading that looks into tunnels or not.
+    pub(crate) fn looking(inside: bool) -> Self {
+        Counts { inside, ..Counts::default() }
+    }
+
     /// Packets skipped for `reason`.
     pub fn skipped(&self, reason: Skip) -> u64 {
         self.skipped[reason as usize]
@@ -181,7 +189,7 @@ impl Counts {
     /// A packet of `bytes` that is left out.
     pub(crate) fn skip(&mut self, reason: Skip, bytes: u64) {
         self.skipped[reason as usize] += 1;
-        self.account.leave_out(reason.reason(0), Amount::one(bytes));
+        self.account.leave_out(reason.reason(), Amount::one(bytes));
     }
 
     /// A packet of `bytes` that is in no connection table, so that no filter lets it pass.
@@ -191,19 +199,21 @@ impl Counts {
         self.account.leave_out(Reason::Filter, Amount::one(bytes));
     }
 
-    /// A frame of `bytes` that was not decoded; `other` is the protocol and the length of its IP packet where that is why.
+    /// A frame of `bytes` that was not decoded.
     #[cold]
-    pub(crate) fn skip_frame(&mut self, reason: Skip, bytes: u64, link_type: i32, other: (u8, u64)) {
-        self.skipped[reason as usize] += 1;
-        self.account.leave_out(reason.reason(other.0), Amount::one(bytes));
+    pub(crate) fn skip_frame(&mut self, reason: Skip, bytes: u64, link_type: i32) {
+        self.skip(reason, bytes);
         if reason == Skip::LinkType {
             *self.link_types.entry(link_type).or_default() += 1;
         }
-        if reason == Skip::Other {
-            let of = self.other_protocols.entry(other.0).or_default();
-            of.packets += 1;
-            of.bytes = of.bytes.saturating_add(other.1);
-        }
+    }
+
+    /// A packet of `bytes` of another IP protocol, which is taken.
+    #[inline(never)]
+    pub(crate) fn carry(&mut self, protocol: u8, bytes: u64) {
+        let of = self.other_protocols.entry(protocol).or_default();
+        of.packets += 1;
+        of.bytes = of.bytes.saturating_add(bytes);
     }
 
     #[inline]

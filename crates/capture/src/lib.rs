@@ -37,7 +37,7 @@ pub use connections::volumes::{Volume, Volumes};
 pub use counts::{Carried, Counts, Shown, Tap, Unanswered};
 pub use decode::decoder::Decoder;
 pub use decode::options::TcpOptions;
-pub use decode::segment::{Endpoint, Segment, TcpHeader, Transport};
+pub use decode::segment::{Endpoint, FRAGMENT, Segment, TcpHeader, Transport};
 pub use decode::skip::{Skip, TUNNEL_PROTOCOLS};
 pub use decode::tunnel::Tunnel;
 pub use error::CaptureError;
@@ -246,7 +246,7 @@ fn read_sources<R: Read>(
     let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns, again);
     // Of files that are merged, times of what leaves early are not known: the first packet may come late.
     let mut tabled = Tabled::of(options, leaving.as_deref_mut().filter(|_| !merge.is_sorted()));
-    let mut counts = Counts::default();
+    let mut counts = Counts::looking(options.tunnels);
     if !pass(&mut merge, &mut sightings, read, watch, &mut counts, &mut tabled)? {
         return Ok(None);
     }

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use capture::{Capture, CaptureError, Connection, Counts, Options, Skip, Volumes, read_files, read_shard, split_files};
+use capture::{
+    Capture, CaptureError, Connection, Counts, FRAGMENT, Options, Skip, Volumes, read_files, read_shard, split_files,
+};
 
 use crate::wire::*;
 
@@ -191,7 +193,7 @@ fn both_directions_fragments_and_echoes_are_in_one_shard() {
     let capture = [folder.written("mixed.pcap", &pcap(&mixed(), 1, false, false))];
     let whole = same(&folder, &capture, &LIMITS);
     assert_eq!(whole.counts.skipped(Skip::NotIp), 200);
-    assert_eq!((whole.counts.skipped(Skip::Fragment), whole.counts.fragments), (200, 400));
+    assert_eq!((whole.counts.other_protocols[&FRAGMENT].packets, whole.counts.fragments), (200, 400));
     let paths = folder.shards(5);
     let counts = split_files(&capture, &LIMITS, &mut || true, &paths).expect("shards");
     let shards: Vec<Capture> = paths.iter().map(|path| of_shard(path, &LIMITS, &counts)).collect();

@@ -1,6 +1,8 @@
 //! What is inside tunnels, and fragments.
 
-use capture::{Capture, Options, Skip, Tunnel, read};
+use std::net::IpAddr;
+
+use capture::{Capture, FRAGMENT, Options, Protocol, Tunnel, read};
 
 use crate::wire::*;
 
@@ -50,10 +52,12 @@ fn every_tunnel_leads_to_the_packet_inside() {
         ("gtp", datagram(2152, &[&gtp_extended, &inner])),
     ];
     for (name, outer) in cases {
+        // What passed the link.
+        let length = outer.len() as u64;
         let read = inside(&[at(0, outer)], 101);
         assert_eq!(read.connections.len(), 1, "{name}");
         let row = &read.connections[0];
-        assert_eq!((row.opener.address, row.from_opener.wire_bytes), (INNER.into(), 50), "{name}");
+        assert_eq!((row.opener.address, row.from_opener.wire_bytes), (INNER.into(), length), "{name}");
         assert_eq!(row.from_opener.payload_bytes, 10, "{name}");
         let (kind, _) = Tunnel::NAMES.into_iter().find(|(_, known)| *known == name).expect("a kind");
         assert_eq!(read.counts.tunnelled.iter().sum::<u64>(), 1, "{name}");
@@ -65,8 +69,9 @@ fn every_tunnel_leads_to_the_packet_inside() {
 fn tunnels_inside_each_other_are_passed_up_to_a_depth() {
     let nested = |levels: usize| (0..levels).fold(packet(), |inner, _| gre(&[0, 0, 8, 0], &inner));
     let read = inside(&[at(0, nested(8)), at(1, nested(9))], 101);
-    assert_eq!((read.counts.decoded, read.counts.skipped(Skip::Other)), (1, 1));
-    assert_eq!(read.connections[0].from_opener.wire_bytes, 50);
+    let found: Vec<_> = read.connections.iter().map(|row| (row.ip_protocol, row.from_opener.wire_bytes)).collect();
+    // What lies deeper is load all the same.
+    assert_eq!(found, [(6, 50 + 8 * 24), (47, 50 + 9 * 24)]);
 }
 
 #[test]
@@ -85,8 +90,52 @@ fn a_datagram_that_only_looks_like_a_tunnel_is_a_datagram() {
 fn the_outer_packet_counts_unless_asked_otherwise() {
     let vxlan = at(0, datagram(4789, &[&[8, 0, 0, 0, 0, 0, 7, 0], &ethernet(0x0800, &packet())]));
     let read = read_bytes(&pcap(&[vxlan, at(1, gre(&[0, 0, 8, 0], &packet()))], 101, false, false));
-    assert_eq!((read.connections.len(), read.counts.skipped(Skip::Other)), (1, 1));
-    assert_eq!(read.connections[0].from_opener.wire_bytes, 100);
+    let found: Vec<_> = read.connections.iter().map(|row| (row.ip_protocol, row.from_opener.wire_bytes)).collect();
+    assert_eq!(found, [(17, 100), (47, 74)]);
+}
+
+#[test]
+fn a_protocol_that_is_not_read_is_one_row_for_two_addresses() {
+    let (near, far) = ([10, 0, 0, 5], [192, 0, 2, 9]);
+    let packet = |time_us, from: [u8; 4], to: [u8; 4], protocol: u8, body: &[u8]| {
+        at(time_us, ethernet(0x0800, &ipv4(from, to, protocol, body, None, 0)))
+    };
+    // The parameter index of ESP, its first four bytes, is another one in each direction.
+    let frames = [
+        packet(0, near, far, 50, &[1; 80]),
+        packet(10, far, near, 50, &[2; 1400]),
+        packet(20, near, far, 50, &[3; 80]),
+        packet(30, near, far, 132, &[4; 30]),
+        // IPv6 in IPv4 is not looked into.
+        packet(40, near, far, 41, &[0x60; 60]),
+        packet(50, near, [192, 0, 2, 10], 50, &[5; 8]),
+    ];
+    let read = read_frames(&frames);
+    let seen: Vec<_> = read
+        .connections
+        .iter()
+        .map(|row| {
+            assert_eq!((row.protocol, row.opener.port, row.responder.port), (Protocol::Other, 0, 0));
+            let side = |side: &capture::Side| (side.packets, side.wire_bytes, side.payload_bytes, side.distinct_bytes);
+            (
+                row.ip_protocol,
+                row.opener.address == IpAddr::from(near),
+                side(&row.from_opener),
+                side(&row.from_responder),
+            )
+        })
+        .collect();
+    let none = (0, 0, 0, 0);
+    assert_eq!(
+        seen,
+        [
+            (50, true, (2, 200, 160, 160), (1, 1420, 1400, 1400)),
+            (132, true, (1, 50, 30, 30), none),
+            (41, true, (1, 80, 60, 60), none),
+            (50, true, (1, 28, 8, 8), none),
+        ]
+    );
+    assert_eq!((read.counts.packets, read.counts.decoded), (6, 6));
 }
 
 #[test]
@@ -108,12 +157,14 @@ fn fragments_belong_to_the_ports_of_the_first_one() {
         fragment(minute + 2, 7, 1480, true, &[0; 8]),
     ];
     let read = read_frames(&frames);
-    assert_eq!(read.connections.len(), 1);
-    let side = &read.connections[0].from_opener;
+    // Those without ports are rows of their own: 1 before its first fragment, 1 without one, 1 too late.
+    let [orphans, connection] = &read.connections[..] else { panic!("two rows") };
+    assert_eq!((orphans.protocol, orphans.ip_protocol, orphans.from_opener.packets), (Protocol::Other, FRAGMENT, 3));
+    assert_eq!(orphans.from_opener.wire_bytes, 1500 + 1500 + 28);
+    let side = &connection.from_opener;
     assert_eq!((side.packets, side.payload_bytes, side.data_packets), (4, 3000, 1));
     assert_eq!(side.wire_bytes, 1500 + 1500 + 68 + 28);
-    // One came before its first one, one has none, one is too late.
-    assert_eq!((read.counts.fragments, read.counts.skipped(Skip::Fragment)), (3, 3));
+    assert_eq!((read.counts.fragments, read.counts.other_protocols[&FRAGMENT].packets), (3, 3));
 }
 
 #[test]

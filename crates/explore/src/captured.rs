@@ -36,6 +36,9 @@ struct Opening {
     /// Key of Crypto-PAn, 32 bytes, under which addresses get their images; as captured when null or absent. Networks are images then.
     #[serde(default)]
     key: Option<Vec<u8>>,
+    /// The packet inside a tunnel counts.
+    #[serde(default)]
+    tunnels: bool,
     /// Document of the scenario around captures.
     template: Box<RawValue>,
 }
@@ -81,6 +84,7 @@ impl Captured {
                 max_trains: MOST_TRAINS,
                 max_packets: MOST_PACKETS,
                 max_volumes: MOST_VOLUMES,
+                tunnels: opening.tunnels,
                 sieve,
             },
         )?;
@@ -142,8 +146,12 @@ impl Captured {
             classes: Vec::new(),
         };
         let udp = self.replay.udp();
-        let unknown =
-            Unknown { left_out_share: self.replay.left_out_share(), udp_share: udp.doubtful(), udp_text: udp.text() };
+        let unknown = Unknown {
+            left_out_share: self.replay.left_out_share(),
+            udp_share: udp.doubtful(),
+            udp_text: udp.text(),
+            opaque_share: udp.opaque,
+        };
         let seen = self.replay.framing();
         let framing = metrics::Framing { overhead_bytes: seen.overhead_bytes, translated: seen.translated };
         let of = Of {

@@ -113,11 +113,11 @@ impl Replay {
         self.0.lasted_s()
     }
 
-    /// Shares of the bytes: QUIC, other UDP, of that at port 443, calls, and video calls and games.
+    /// Shares of the bytes: QUIC, other UDP, of that at port 443, calls, video calls and games, and other IP protocols.
     #[getter]
-    fn udp(&self) -> (f64, f64, f64, f64, f64) {
+    fn udp(&self) -> (f64, f64, f64, f64, f64, f64) {
         let udp = self.0.udp();
-        (udp.quic, udp.other, udp.at_443, udp.calls, udp.media)
+        (udp.quic, udp.other, udp.at_443, udp.calls, udp.media, udp.opaque)
     }
 
     /// What the capture shows of its link: bytes around each packet of IP, 0 of plain Ethernet, and whether addresses of
@@ -128,7 +128,7 @@ impl Replay {
         (framing.overhead_bytes, framing.translated)
     }
 
-    /// Share of the capture that is in no connection.
+    /// Share of the packets of the capture that are in no connection.
     #[getter]
     fn left_out_share(&self) -> f64 {
         self.0.left_out_share()

@@ -29,9 +29,10 @@ pub fn copies_sentence(copies: u64, packets: u64, left_out: bool, taps: Vec<(u32
     replay::copies(copies, packets, left_out, taps)
 }
 
-/// What share of the bytes is QUIC and what share other UDP, some of it at port 443; and what a replay does with it.
+/// What share of the bytes is QUIC, what share other UDP, some of it at port 443, and what share of other IP protocols; and
+/// what a replay does with it.
 #[pyfunction]
-pub fn udp_sentences(quic: f64, other: f64, at_443: f64) -> (String, Option<String>) {
-    let share = UdpShare { quic, other, at_443, ..UdpShare::default() };
+pub fn udp_sentences(quic: f64, other: f64, at_443: f64, opaque: f64) -> (String, Option<String>) {
+    let share = UdpShare { quic, other, at_443, opaque, ..UdpShare::default() };
     (share.text(), share.replay_sentence())
 }

@@ -13,8 +13,10 @@ const GAP_OF_S: f64 = 86_400.0;
 /// ... that lasts for this share of it.
 const GAP_SHARE: f64 = 0.9;
 
-/// Share of the packets from which on copies are worth a word.
-const SAID_FROM: f64 = 0.01;
+/// Share of the packets or of the bytes from which on something of them is worth a word.
+pub(crate) const LEAST_SAID: f64 = 0.01;
+/// Share of the TCP connections with payload, captured in one direction, from which on that is said.
+pub(crate) const LEAST_ONE_WAY: f64 = 0.1;
 /// One packet of so many being a copy, copies are left out without being asked.
 const LEFT_OUT_FROM: u64 = 5;
 /// Interfaces that are named, at most.
@@ -78,7 +80,7 @@ pub fn copies<'a>(
     taps: impl Iterator<Item = (u32, Option<&'a str>)>,
 ) -> Option<String> {
     let share = copies as f64 / packets as f64;
-    if packets == 0 || share < SAID_FROM {
+    if packets == 0 || share < LEAST_SAID {
         return None;
     }
     let mut names = Vec::new();
@@ -147,22 +149,15 @@ pub(crate) fn why_nothing(connections: &[Connection], counts: &Counts) -> String
     format!(": no packet decoded: {}", first_of(&reasons(counts)))
 }
 
-/// Packets that are left out and why, the most frequent reason first, each IP protocol by itself; copies are none of them.
+/// Packets that are left out and why, the most frequent reason first; copies are none of them.
 pub(crate) fn reasons(counts: &Counts) -> Vec<(u64, String)> {
     let mut found = Vec::new();
     for (reason, name) in Skip::NAMES {
-        let mut count = counts.skipped(reason);
         if reason == Skip::Duplicate {
             continue;
         }
-        if reason == Skip::Other {
-            let protocols = counts.other_protocols.iter();
-            found.extend(protocols.map(|(&number, of)| (of.packets, protocol_text(number))));
-            let known: u64 = counts.other_protocols.values().map(|of| of.packets).sum();
-            count = count.saturating_sub(known);
-        }
         let words = SKIPPED.iter().find(|(known, _)| *known == name).map_or(name, |(_, words)| words);
-        found.push((count, words.to_owned()));
+        found.push((counts.skipped(reason), words.to_owned()));
     }
     found.retain(|&(count, _)| count > 0);
     found.sort_by_key(|&(count, _)| std::cmp::Reverse(count));
@@ -183,7 +178,7 @@ pub(crate) fn protocol_text(number: u8) -> String {
     }
 }
 
-/// IP protocols that people capture and that are not decoded.
+/// IP protocols that people capture and whose headers are not read.
 const PROTOCOLS: [(u8, &str); 15] = [
     (2, "IGMP"),
     (4, "IP in IP"),
@@ -222,11 +217,9 @@ pub(crate) const LINK_TYPE: &str = "of a link type that is not decoded";
 pub(crate) const CUT_HEADER: &str = "cut within their headers";
 
 /// Why packets are left out, in words.
-const SKIPPED: [(&str, &str); 9] = [
+const SKIPPED: [(&str, &str); 7] = [
     ("link_type", LINK_TYPE),
     ("not_ip", "neither IPv4 nor IPv6"),
-    ("fragment", "fragments without their first one"),
-    ("other_protocol", "neither TCP nor UDP nor ICMP"),
     ("cut_header", CUT_HEADER),
     ("malformed", "malformed"),
     ("no_interface", "without a known interface or time"),

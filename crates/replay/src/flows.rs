@@ -341,7 +341,7 @@ fn with_round_trips(rows: &mut [Row], usual_s: Option<f64>, rtt_s: Option<f64>) 
 pub(crate) fn carries(connections: &[capture::Connection]) -> bool {
     connections.iter().any(|one| match one.protocol {
         Protocol::Tcp => one.from_opener.distinct_bytes > 0 || one.from_responder.distinct_bytes > 0,
-        Protocol::Udp => true,
+        Protocol::Udp | Protocol::Other => true,
         Protocol::Icmp => false,
     })
 }

@@ -7,26 +7,21 @@ use std::net::IpAddr;
 
 use capture::{Connection, Counts, Protocol};
 
-use crate::doubts::{CUT_HEADER, LINK_TYPE, first_of, protocol_text, reasons};
+use crate::doubts::{CUT_HEADER, LEAST_ONE_WAY, LEAST_SAID, LINK_TYPE, first_of, reasons};
 use crate::text;
+use crate::unanswerable::opaque_sentence;
 use hosts::Ends;
 
-/// Share of the packets or of the bytes from which on it is said that they are missing.
-pub(crate) const LEAST_SAID: f64 = 0.01;
-/// Share of the TCP connections with payload, captured in one direction, from which on that is said.
-pub(crate) const LEAST_ONE_WAY: f64 = 0.1;
 /// Share of the connections of a side that one address has where it may stand for many hosts ...
 const MOSTLY_ONE: f64 = 0.9;
 /// ... of so many connections at least.
 const LEAST_CONNECTIONS: usize = 100;
 /// Round-trip time of all flows where the capture tells none, s: that of a path of some 4,000 km.
 pub(crate) const ASSUMED_RTT_S: f64 = 0.04;
-/// IP protocols that carry packets of others.
-const TUNNELS: [u8; 8] = [4, 41, 47, 50, 97, 108, 115, 137];
 
 /// What of a capture no replay has; `near` says of each address whether it is on the near side.
 pub(crate) fn missing(connections: &[Connection], counts: &Counts, ends: &Ends, near: &[bool]) -> Vec<String> {
-    let found = [left_out(counts, connected(connections)), one_way(connections), one_host(connections, ends, near)];
+    let found = [opaque_sentence(counts), left_out(counts), one_way(connections), one_host(connections, ends, near)];
     found.into_iter().flatten().collect()
 }
 
@@ -46,36 +41,21 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Of the packets and of the bytes of a capture, those in no connection; `connected` bytes are in some.
-fn left_out_shares(counts: &Counts, connected: u64) -> [f64; 2] {
-    let bytes: u64 = counts.other_protocols.values().fold(0, |sum, of| sum.saturating_add(of.bytes));
+/// Share of the packets of a capture that are in no connection.
+pub(crate) fn left_out_share(counts: &Counts) -> f64 {
     let left: u64 = reasons(counts).iter().map(|(count, _)| count).sum();
-    let by_bytes = if bytes > 0 { bytes as f64 / (bytes as f64 + connected as f64) } else { 0.0 };
-    [if counts.packets == 0 { 0.0 } else { left as f64 / counts.packets as f64 }, by_bytes]
+    if counts.packets == 0 { 0.0 } else { left as f64 / counts.packets as f64 }
 }
 
-/// The larger of both shares.
-pub(crate) fn left_out_share(connections: &[Connection], counts: &Counts) -> f64 {
-    let [by_packets, by_bytes] = left_out_shares(counts, connected(connections));
-    by_packets.max(by_bytes)
-}
-
-/// IP bytes of all connections.
-fn connected(connections: &[Connection]) -> u64 {
-    let wire_bytes = |one: &Connection| one.from_opener.wire_bytes.saturating_add(one.from_responder.wire_bytes);
-    connections.iter().map(wire_bytes).fold(0_u64, u64::saturating_add)
-}
-
-fn left_out(counts: &Counts, connected: u64) -> Option<String> {
+fn left_out(counts: &Counts) -> Option<String> {
     let found = reasons(counts);
     let (_, why) = found.first()?;
-    let [share, by_bytes] = left_out_shares(counts, connected);
-    if share.max(by_bytes) < LEAST_SAID {
+    let share = left_out_share(counts);
+    if share < LEAST_SAID {
         return None;
     }
-    let of_bytes = if by_bytes >= LEAST_SAID { format!(", {} of the bytes", percent(by_bytes)) } else { String::new() };
     let told = format!(
-        "{} of {} packets are left out: {}{of_bytes}. The answer is about the other {}: the load of the packets left \
+        "{} of {} packets are left out: {}. The answer is about the other {}: the load of the packets left \
          out is missing from it",
         percent(share),
         text::grouped(counts.packets),
@@ -85,9 +65,6 @@ fn left_out(counts: &Counts, connected: u64) -> Option<String> {
     let advice = match why.as_str() {
         CUT_HEADER => Some("capture more of each packet (tcpdump -s 128)"),
         LINK_TYPE => Some("capture where frames are of Ethernet or IP, on the wire behind an access point"),
-        why if TUNNELS.iter().any(|&number| protocol_text(number) == why) => {
-            Some("capture at an end of the tunnel, where packets are not in it")
-        }
         _ => None,
     };
     Some(advice.map_or(told.clone(), |advice| format!("{told}; {advice}")))

@@ -28,6 +28,8 @@ pub struct ReadOptions {
     pub max_packets: usize,
     /// Rows kept of what was carried when; beyond, they become coarser.
     pub max_volumes: usize,
+    /// The packet inside a tunnel counts instead of the one outside.
+    pub tunnels: bool,
     /// Packets that count, and the addresses they get.
     pub sieve: Sieve,
 }
@@ -42,6 +44,7 @@ impl Default for ReadOptions {
             max_trains: MOST_TRAINS,
             max_packets: MOST_TRAINS,
             max_volumes: MOST_VOLUMES,
+            tunnels: false,
             sieve: Sieve::default(),
         }
     }
@@ -77,7 +80,7 @@ impl Reading {
         let options = capture::Options {
             max_flows: options.max_flows,
             max_held: options.max_held,
-            tunnels: false,
+            tunnels: options.tunnels,
             window_ns: 0,
             duplicates: Duplicates::Auto,
             max_trains: options.max_trains.min(MOST_TRAINS),

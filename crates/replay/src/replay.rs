@@ -96,7 +96,7 @@ impl Replay {
         let width_s = counts.volume_width_ns as f64 * 1e-9;
         let called = calls(connections, volumes, width_s);
         let missing = missing(connections, counts, &ends, &of_all.inside);
-        let left_out_share = left_out_share(connections, counts);
+        let left_out_share = left_out_share(counts);
         let framing = framing(connections, counts, &ends, &of_all.inside);
         let tap = Tap::of(connections, volumes, &ends, &near);
         let paths = paths(connections, &ends, &near);
@@ -162,7 +162,7 @@ impl Replay {
         self.udp
     }
 
-    /// Share of the capture that is in no connection: of its packets or of its bytes, whichever is more.
+    /// Share of the packets of the capture that are in no connection.
     pub fn left_out_share(&self) -> f64 {
         self.left_out_share
     }

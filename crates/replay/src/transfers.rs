@@ -39,7 +39,7 @@ pub struct Sent {
 /// A connection of TCP or a flow of UDP, as a capture or a log has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
-    /// TCP or UDP; of others there are no transfers.
+    /// Of ICMP there are no transfers; of others than TCP they are as those of UDP.
     pub protocol: Protocol,
     /// First packet, s.
     pub start_s: f64,
@@ -116,12 +116,12 @@ fn transfer(connection: &Exchange, sent: &Sent, rtt_s: Option<f64>) -> Option<Tr
     let (start_s, udp) = match connection.protocol {
         Protocol::Icmp => return None,
         Protocol::Tcp if sent.distinct_bytes == 0 => return None,
-        Protocol::Udp if sent.packets == 0 => return None,
+        Protocol::Udp | Protocol::Other if sent.packets == 0 => return None,
         Protocol::Tcp => {
             let asked_s = sent.first_data_s.map(|first_s| first_s - rtt_s.unwrap_or(0.0));
             (asked_s.map_or(start_s, |asked_s| start_s.max(asked_s)), None)
         }
-        Protocol::Udp => (sent.first_s.unwrap_or(0.0), Some(datagrams(sent))),
+        Protocol::Udp | Protocol::Other => (sent.first_s.unwrap_or(0.0), Some(datagrams(sent))),
     };
     Some(Transfer {
         connection: 0,

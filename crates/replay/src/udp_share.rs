@@ -1,8 +1,8 @@
-//! How much of a capture is QUIC and other UDP, which a replay sends as it was captured.
+//! How much of a capture is QUIC, other UDP and packets of other IP protocols, which a replay sends as it was captured.
 //!
 //! Packets of TCP are replayed as transfers whose senders slow down when packets wait or are lost; those of UDP each at its
 //! time, since nothing in them says what their senders would do: true of calls, and wrong of QUIC, which slows down as TCP
-//! does.
+//! does. Nobody knows the inside of ESP and GRE: most of it is TCP.
 
 use capture::{Connection, Protocol};
 use netsim::Burst;
@@ -29,6 +29,8 @@ pub struct UdpShare {
     /// Of `other`, video calls and games, which send at their own pace for the seconds that a queue lasts; those at port 443
     /// may be QUIC.
     pub media: f64,
+    /// Packets of IP protocols whose headers are not read, such as ESP, GRE and SCTP.
+    pub opaque: f64,
 }
 
 impl UdpShare {
@@ -50,6 +52,7 @@ impl UdpShare {
             let udp = rows.filter(|&(at, row)| row.protocol == Protocol::Udp && counts(at, row));
             udp.map(|(_, row)| bytes(row)).fold(0_u64, u64::saturating_add) as f64 / all as f64
         };
+        let opaque = connections.iter().filter(|row| row.protocol == Protocol::Other).map(bytes);
         let https = |row: &Connection| row.opener.port == HTTPS || row.responder.port == HTTPS;
         UdpShare {
             quic: share(&|_, row| row.quic),
@@ -57,16 +60,28 @@ impl UdpShare {
             at_443: share(&|_, row| !row.quic && https(row)),
             calls: share(&|at, _| called[at]),
             media: share(&|at, row| shown[at] && !called[at] && !row.quic && !https(row)),
+            opaque: opaque.fold(0_u64, u64::saturating_add) as f64 / all as f64,
         }
     }
 
-    /// Of QUIC and other UDP, what may slow down when it meets a queue: all but calls, video calls and games.
+    /// Of all of it, what may slow down when it meets a queue: all but calls, video calls and games.
     pub fn doubtful(&self) -> f64 {
-        self.quic + self.other - self.calls - self.media
+        self.quic + self.other - self.calls - self.media + self.opaque
     }
 
-    /// What share is QUIC and what share other UDP, without an end.
+    /// What share is QUIC, what share other UDP, and what share of other protocols, without an end.
     pub fn text(&self) -> String {
+        if self.opaque < LEAST_TOLD {
+            return self.udp_text();
+        }
+        let opaque = format!("{:.1} % are of IP protocols that are not looked into", 100.0 * self.opaque);
+        if self.quic + self.other < LEAST_TOLD {
+            return opaque.replacen('%', "% of the bytes", 1);
+        }
+        format!("{}, and {opaque}", self.udp_text())
+    }
+
+    fn udp_text(&self) -> String {
         let UdpShare { quic, other, at_443, .. } = *self;
         if quic == 0.0 {
             let port = if at_443 < SAID_FROM {
@@ -82,7 +97,7 @@ impl UdpShare {
 
     /// What a replay does with it; None of a hundredth of the bytes or less.
     pub fn replay_sentence(&self) -> Option<String> {
-        (self.quic + self.other >= SAID_FROM).then(|| {
+        (self.quic + self.other + self.opaque >= SAID_FROM).then(|| {
             format!(
                 "{}: these packets are replayed as captured and do not slow down when they meet a queue, so the answer is \
                  about the rest",

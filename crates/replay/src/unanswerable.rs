@@ -1,48 +1,78 @@
 //! What a capture cannot answer, in one line: the words are decided here for every command.
 
-use capture::{Amount, Counts, Reason, TUNNEL_PROTOCOLS};
+use capture::{Amount, Counts, FRAGMENT, Reason, TUNNEL_PROTOCOLS};
 
-use crate::doubts::{CUT_HEADER, LINK_TYPE, protocol_text};
-use crate::missing::{LEAST_ONE_WAY, LEAST_SAID};
+use crate::doubts::{CUT_HEADER, LEAST_ONE_WAY, LEAST_SAID, LINK_TYPE, protocol_text};
 use crate::text;
+
+/// Protocols of tunnels that `--tunnels` looks into: IP in IP, 6in4, GRE.
+const ENTERED: [u8; 3] = [4, 41, 47];
 
 /// What a capture with these counts cannot answer; None where it shows nothing of the kind.
 pub fn cannot_answer(counts: &Counts) -> Option<String> {
-    let protocols = |tunnels: bool| named(counts, tunnels);
+    let [tunnels, others, fragments] = opaque_clauses(counts);
     let found = [
-        left_out(counts, Reason::Tunnel).map(|share| format!("who sends what inside {} ({share})", protocols(true))),
-        left_out(counts, Reason::Protocol).map(|share| format!("what packets {} carry ({share})", protocols(false))),
+        tunnels,
+        others,
+        fragments,
         left_out(counts, Reason::LinkType).map(|share| format!("what packets {LINK_TYPE} carry ({share})")),
         by_bytes(counts, Reason::NotIp).map(|share| format!("what frames that are not IP carry ({share})")),
         left_out(counts, Reason::CutHeader).map(|share| format!("what packets {CUT_HEADER} carry ({share})")),
-        left_out(counts, Reason::Fragment)
-            .map(|share| format!("whose the fragments without their first are ({share})")),
         left_out(counts, Reason::Damaged).map(|share| format!("what damaged packets carry ({share})")),
         round_trips(counts),
         copies(counts),
     ];
-    let clauses: Vec<String> = found.into_iter().flatten().collect();
+    in_one(&found)
+}
+
+/// The same of IP protocols whose headers are not read alone: they load the link, but nobody knows what is in them.
+pub(crate) fn opaque_sentence(counts: &Counts) -> Option<String> {
+    in_one(&opaque_clauses(counts))
+}
+
+fn in_one(clauses: &[Option<String>]) -> Option<String> {
+    let clauses: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
     (!clauses.is_empty()).then(|| format!("What this capture cannot answer: {}", clauses.join("; ")))
+}
+
+fn opaque_clauses(counts: &Counts) -> [Option<String>; 3] {
+    [
+        opaque(counts, |number| TUNNEL_PROTOCOLS.contains(&number)).map(|(names, share)| {
+            let inside = if may_be_entered(counts) { ": --tunnels looks inside" } else { "" };
+            format!("who sends what inside {names} ({share}{inside})")
+        }),
+        opaque(counts, |number| number != FRAGMENT && !TUNNEL_PROTOCOLS.contains(&number))
+            .map(|(names, share)| format!("what packets {names} carry ({share})")),
+        opaque(counts, |number| number == FRAGMENT)
+            .map(|(_, share)| format!("whose the fragments without their first are ({share})")),
+    ]
 }
 
 fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// The larger share of what was left out for `reason`, where it is worth a word; headers around tunnels are no packets.
+/// The larger share of what was left out for `reason`, where it is worth a word.
 fn left_out(counts: &Counts, reason: Reason) -> Option<String> {
-    let (left, seen) = (counts.account.left_out(reason), counts.account.seen());
-    if left.count == 0 {
+    share_of(counts.account.left_out(reason), counts.account.seen())
+}
+
+fn share_of(part: Amount, seen: Amount) -> Option<String> {
+    if part.count == 0 {
         return None;
     }
-    let of_packets = left.count as f64 / seen.count as f64;
-    by_bytes(counts, reason)
-        .filter(|_| of_bytes(left, seen) >= of_packets)
+    let of_packets = part.count as f64 / seen.count as f64;
+    in_bytes(part, seen)
+        .filter(|_| of_bytes(part, seen) >= of_packets)
         .or_else(|| (of_packets >= LEAST_SAID).then(|| format!("{} of the packets", percent(of_packets))))
 }
 
 fn by_bytes(counts: &Counts, reason: Reason) -> Option<String> {
-    let share = of_bytes(counts.account.left_out(reason), counts.account.seen());
+    in_bytes(counts.account.left_out(reason), counts.account.seen())
+}
+
+fn in_bytes(part: Amount, seen: Amount) -> Option<String> {
+    let share = of_bytes(part, seen);
     (share >= LEAST_SAID).then(|| format!("{} of the bytes", percent(share)))
 }
 
@@ -50,12 +80,20 @@ fn of_bytes(left: Amount, seen: Amount) -> f64 {
     if seen.bytes == 0 { 0.0 } else { left.bytes as f64 / seen.bytes as f64 }
 }
 
-/// The IP protocols that are not decoded, tunnels or others, those with most bytes first.
-fn named(counts: &Counts, tunnels: bool) -> String {
-    let protocols = counts.other_protocols.iter().filter(|(number, _)| TUNNEL_PROTOCOLS.contains(number) == tunnels);
-    let mut protocols: Vec<_> = protocols.map(|(&number, of)| (of.bytes, protocol_text(number))).collect();
-    protocols.sort_by_key(|&(bytes, _)| std::cmp::Reverse(bytes));
-    protocols.into_iter().take(3).map(|(_, name)| name).collect::<Vec<_>>().join(", ")
+/// The IP protocols of these numbers whose headers are not read, those with most bytes first, and their share, where it is
+/// worth a word. They load the link.
+fn opaque(counts: &Counts, counted: impl Fn(u8) -> bool) -> Option<(String, String)> {
+    let mut found: Vec<_> = counts.other_protocols.iter().filter(|(number, _)| counted(**number)).collect();
+    let all = found.iter().fold(Amount::default(), |sum, (_, of)| sum.and(Amount::of(of.packets, of.bytes)));
+    let share = share_of(all, counts.account.seen())?;
+    found.sort_by_key(|(_, of)| std::cmp::Reverse(of.bytes));
+    let names: Vec<_> = found.into_iter().take(3).map(|(&number, _)| protocol_text(number)).collect();
+    Some((names.join(", "), share))
+}
+
+/// Whether one of the tunnels that were not looked into is of a kind that can be.
+fn may_be_entered(counts: &Counts) -> bool {
+    !counts.inside && ENTERED.iter().any(|number| counts.other_protocols.contains_key(number))
 }
 
 fn round_trips(counts: &Counts) -> Option<String> {
@@ -101,16 +139,24 @@ mod tests {
     #[test]
     fn what_is_said_is_what_the_account_has() {
         let usual = Shown { tcp: 9, one_way: 0, timed: 9 };
-        assert_eq!(cannot_answer(&counts(Reason::Tunnel, 0, usual)), None);
-        let mut esp = counts(Reason::Tunnel, 94, usual);
+        assert_eq!(cannot_answer(&counts(Reason::NotIp, 0, usual)), None);
+        let mut esp = counts(Reason::NotIp, 0, usual);
         esp.other_protocols.insert(50, Carried { packets: 94, bytes: 9_400 });
         let said = "What this capture cannot answer: who sends what inside ESP (IP protocol 50) (94.0 % of the bytes)";
         assert_eq!(cannot_answer(&esp).as_deref(), Some(said));
+        let mut gre = counts(Reason::NotIp, 0, usual);
+        gre.other_protocols.insert(47, Carried { packets: 94, bytes: 9_400 });
+        gre.other_protocols.insert(FRAGMENT, Carried { packets: 2, bytes: 200 });
+        let said = "What this capture cannot answer: who sends what inside GRE (IP protocol 47) (94.0 % of the bytes: \
+                    --tunnels looks inside); whose the fragments without their first are (2.0 % of the bytes)";
+        assert_eq!(cannot_answer(&gre).as_deref(), Some(said));
+        gre.inside = true;
+        assert!(cannot_answer(&gre).is_some_and(|said| !said.contains("--tunnels")));
         let one_way = cannot_answer(&counts(Reason::CutHeader, 2, Shown { tcp: 9, one_way: 9, timed: 0 }));
         let said = "What this capture cannot answer: what packets cut within their headers carry (2.0 % of the bytes); round \
                     trips and the load of the other direction (9 of 9 TCP connections were captured in one direction only)";
         assert_eq!(one_way.as_deref(), Some(said));
-        let timeless = cannot_answer(&counts(Reason::Tunnel, 0, Shown { tcp: 9, one_way: 0, timed: 0 }));
+        let timeless = cannot_answer(&counts(Reason::NotIp, 0, Shown { tcp: 9, one_way: 0, timed: 0 }));
         assert!(timeless.is_some_and(|said| said.ends_with("round trips (none of its 9 TCP connections shows one)")));
     }
 }

@@ -35,7 +35,9 @@ pub struct Capture {
     pub calls_share: f64,
     /// Video calls and games of UDP, as a share of the bytes ([](users.md#streams-of-udp)).
     pub media_share: f64,
-    /// Packets in no connection: their share of the packets or of the bytes, whichever is more.
+    /// IP protocols other than TCP, UDP and ICMP (ESP, GRE, SCTP), as a share of the bytes.
+    pub opaque_share: f64,
+    /// Packets in no connection, as a share of the packets.
     pub left_out_share: f64,
     /// What most frames of the capture have around a packet of IP, bytes: VLAN tags with the header and checksum of Ethernet; 0 where
     /// they have no tags, and where those are more than a shaper counts.

@@ -196,7 +196,8 @@ def unknown(capture: Capture | None) -> dict[str, Any] | None:
     if capture is None or share is None:
         return None
     left_out = capture.get("left_out_share", 0.0)
-    return {"left_out_share": left_out, "udp_share": share.doubtful, "udp_text": share.text()}
+    texts = {"udp_text": share.text()}
+    return {"left_out_share": left_out, "udp_share": share.doubtful, **texts, "opaque_share": share.opaque}
 
 
 def chosen(rows: Sequence[Row]) -> tuple[Row, list[Row]]:

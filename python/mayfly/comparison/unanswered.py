@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from mayfly.summary_types import Capture, Summary
 
 SOME = 0.1
-"""Share of the bytes of a capture, in UDP that is no call, video call or game, from which on it is said in the first
-line, and the sentence on accuracy is not."""
+"""Share of the bytes of a capture, in UDP that is no call, video call or game and in other IP protocols, from which on
+it is said in the first line, and the sentence on accuracy is not."""
 
 KIND = "unanswered"
 """``kind`` of a recommendation that is withheld."""
 
 
 def udp_share_of(capture: Capture | None) -> UdpShare | None:
-    """How much of a capture is QUIC and other UDP.
+    """How much of a capture is QUIC, other UDP and of other IP protocols.
 
     Parameters
     ----------
@@ -45,6 +45,7 @@ def udp_share_of(capture: Capture | None) -> UdpShare | None:
         capture["udp_443_share"],
         capture["calls_share"],
         capture.get("media_share", 0.0),  # since 2026-11-30
+        capture.get("opaque_share", 0.0),  # since 2026-11-30
     )
 
 

@@ -186,6 +186,7 @@ def whatif(
         "udp_443_share": found.udp.at_443,
         "calls_share": found.udp.calls,
         "media_share": found.udp.media,
+        "opaque_share": found.udp.opaque,
         "left_out_share": found.left_out,
         "overhead_bytes": found.framing[0],
         "translated": found.framing[1],

@@ -204,8 +204,8 @@ def dataset(frame: Table, sides: Sides, duration_s: float, first_epoch_s: float 
     Returns
     -------
     dict
-        ``date`` (UTC, None when unknown), ``duration_s, connections, tcp, udp, icmp, bytes, packets, local_hosts,
-        remote_hosts``; bytes from the IP header on.
+        ``date`` (UTC, None when unknown), ``duration_s, connections, tcp, udp, icmp, other, bytes, packets,
+        local_hosts, remote_hosts``; bytes from the IP header on.
     """
     from datetime import UTC, datetime
 
@@ -216,7 +216,7 @@ def dataset(frame: Table, sides: Sides, duration_s: float, first_epoch_s: float 
         "date": None if began is None else began.strftime("%Y-%m-%d %H:%M:%S"),
         "duration_s": duration_s,
         "connections": table.height,
-        **{name: int(protocols.are(name).sum()) for name in ("tcp", "udp", "icmp")},
+        **{name: int(protocols.are(name).sum()) for name in ("tcp", "udp", "icmp", "other")},
         "bytes": int(table["bytes"].sum()),
         "packets": int(table["packets"].sum()),
         "local_hosts": len(sides.internal),

@@ -87,7 +87,7 @@ def sample_of(table: Columns, rows: Integers, values: Floats, counts: Integers |
 
 
 def _flows(table: Columns) -> Booleans:
-    return ~table.words("protocol").are("icmp")
+    return table.words("protocol").among(["tcp", "udp"])
 
 
 def _begun(table: Columns) -> Booleans:

@@ -125,7 +125,13 @@ def _repeats(document: Mapping[str, Any]) -> list[str]:
 
 def _udp(document: Mapping[str, Any]) -> list[str]:
     of = document["udp"]
-    share = UdpShare(of["quic_share"], of["other_udp_share"], of["udp_443_share"], of["calls_share"])
+    share = UdpShare(
+        of["quic_share"],
+        of["other_udp_share"],
+        of["udp_443_share"],
+        of["calls_share"],
+        opaque=of.get("opaque_share", 0.0),
+    )
     return [share.text()] if share.whole else []
 
 

@@ -146,7 +146,7 @@ def captured(captures: Sequence[str | os.PathLike[str]], provider: "Provider") -
     own = frame.filter(~inside & ~outside)
     if own.height == 0:
         raise MayflyError(f"{told}: no connection of it is between a circuit of the tree and another host")
-    flows = flows_of_connections(own.drop("_opener", "_responder"), near=list(owners))
+    flows = flows_of_connections(own.drop("_opener", "_responder"), near=list(owners), others=True)
     far = pl.when(pl.col("direction") == "up").then("src").otherwise("dst")
     account = account_of(reading.counts, captures, aside_of(reading.connections, flows))
     flows = flows.with_columns(far.replace_strict(owners, return_dtype=pl.String).alias(CIRCUIT)).drop("connection_id")

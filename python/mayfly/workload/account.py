@@ -29,7 +29,7 @@ Amount = tuple[int, int]
 
 
 def account_of(
-    counts: Mapping[str, Any], sources: Iterable[str | os.PathLike[str]], aside: Amount = (0, 0)
+    counts: Mapping[str, Any], sources: Iterable[str | os.PathLike[str]], aside: Mapping[str, Amount] | None = None
 ) -> Accounted:
     """Give an account of captures that were read as one.
 
@@ -39,8 +39,8 @@ def account_of(
         As :func:`mayfly.workload.connections.connections` returns it.
     sources : iterable of path
         Their names.
-    aside : tuple of int
-        Packets, and their bytes, of connections that were read and are not part of the answer.
+    aside : mapping of str to tuple of int, optional
+        Packets, and their bytes, of connections that were read and are not part of the answer, by reason.
 
     Returns
     -------
@@ -50,11 +50,12 @@ def account_of(
     --------
     >>> whole = {"count": 9, "bytes": 900}
     >>> sums = {"unit": "packets", "seen": whole, "used": whole, "left_out": {}}
-    >>> account_of({"account": sums}, ["a.pcap"], aside=(2, 80))["left_out"]
+    >>> account_of({"account": sums}, ["a.pcap"], aside={"aside": (2, 80)})["left_out"]
     {'aside': {'count': 2, 'bytes': 80}}
     """
     account = _native.Account(json.dumps(counts["account"]))
-    account.withdraw("aside", *aside)
+    for reason, amount in (aside or {}).items():
+        account.withdraw(reason, *amount)
     return _document(account, sources, partial_sentences(counts), counts.get("cannot_answer"))
 
 
@@ -127,7 +128,7 @@ def sums_of_connections(frame: pl.DataFrame) -> dict[str, Any]:
         As ``counts["account"]`` of a reading.
     """
     account = _native.Account()
-    found = frame.height, sum(int(frame[f"{end}_wire_bytes"].sum()) for end in ("opener", "responder"))
+    found = frame.height, _summed(frame, "wire_bytes")
     account.see(*found)
     account.take(*found)
     return dict(json.loads(account.sums()))
@@ -140,7 +141,7 @@ def _document(
     return cast("Accounted", told | {"partial": partial, "cannot_answer": cannot})
 
 
-def aside_of(frame: pl.DataFrame, used: pl.DataFrame) -> Amount:
+def aside_of(frame: pl.DataFrame, used: pl.DataFrame) -> dict[str, Amount]:
     """Sum up the connections that are not in an answer.
 
     Parameters
@@ -152,14 +153,17 @@ def aside_of(frame: pl.DataFrame, used: pl.DataFrame) -> Amount:
 
     Returns
     -------
-    tuple of int
-        Their packets and IP bytes.
+    dict of str to tuple of int
+        Their packets and IP bytes: ``protocol`` of IP protocols other than TCP, UDP and ICMP, ``aside`` of others.
     """
     left = frame.join(used.select("connection_id").unique(), on="connection_id", how="anti")
-    packets, wire_bytes = (
-        sum(int(left[f"{end}_{name}"].sum()) for end in ("opener", "responder")) for name in ("packets", "wire_bytes")
-    )
-    return packets, wire_bytes
+    other = left["protocol"] == "other"
+    parts = {"protocol": left.filter(other), "aside": left.filter(~other)}
+    return {reason: (_summed(part, "packets"), _summed(part, "wire_bytes")) for reason, part in parts.items()}
+
+
+def _summed(frame: pl.DataFrame, name: str) -> int:
+    return sum(int(frame[f"{end}_{name}"].sum()) for end in ("opener", "responder"))
 
 
 def aside_of_columns(table: Columns, used: Booleans) -> Amount:

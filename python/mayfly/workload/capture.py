@@ -80,6 +80,7 @@ def flows_of_connections(
     *,
     from_zero: bool = True,
     near: Iterable[str] | None = None,
+    others: bool = False,
 ) -> pl.DataFrame:
     """Make the flow list of a connection table: one row per direction that carried something.
 
@@ -93,6 +94,8 @@ def flows_of_connections(
         Whether the first flow starts at 0, or times are those of the connections.
     near : iterable of str, optional
         Hosts of the internal side, in place of its networks.
+    others : bool
+        Whether IP protocols other than TCP, UDP and ICMP are in the list, as UDP: they load the link.
 
     Returns
     -------
@@ -101,7 +104,7 @@ def flows_of_connections(
 
     Notes
     -----
-    - ICMP is left out.
+    - ICMP is left out, and other protocols are without ``others``.
     - TCP: a row for each direction with payload; ``size_bytes`` is its distinct payload. ``start_s`` is one
       round-trip time before the first payload of the direction, not before the connection. An idle connection is not
       split.
@@ -112,7 +115,8 @@ def flows_of_connections(
     - ``direction``: ``up`` from internal to external, ``down`` from external to internal; where both ends are on the
       same side, ``down`` towards the opener.
     """
-    frame = frame.filter(pl.col("protocol") != "icmp")
+    frame = frame.filter(pl.col("protocol").is_in(["tcp", "udp", *(["other"] if others else [])]))
+    frame = frame.with_columns(pl.col("protocol").replace({"other": "udp"}))
     if near is None:
         near = near_side(frame, networks).hosts
     flows = _flows_of(frame, near)

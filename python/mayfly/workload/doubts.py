@@ -90,6 +90,7 @@ PROTOCOLS = {
     2: "IGMP",
     4: "IP in IP",
     41: "6in4",
+    44: "fragments",
     46: "RSVP",
     47: "GRE",
     50: "ESP",
@@ -200,11 +201,16 @@ def why_no_flow(connections: int, counts: Mapping[str, Any]) -> str:
     --------
     >>> why_no_flow(2, {})
     'none of its 2 connections carries TCP payload or UDP'
+    >>> why_no_flow(1, {"other_protocols": {"47": {"packets": 9}}})[53:]
+    '; there are packets of other protocols: GRE (IP protocol 47)'
     >>> why_no_flow(0, {})
     'no packet in it'
     """
     if connections:
-        return f"none of its {connections:,} connection{'' if connections == 1 else 's'} carries TCP payload or UDP"
+        others = [protocol_text(int(number)) for number in counts.get("other_protocols", {})]
+        packets = f"; there are packets of other protocols: {', '.join(others[:3])}" if others else ""
+        plural = "" if connections == 1 else "s"
+        return f"none of its {connections:,} connection{plural} carries TCP payload or UDP{packets}"
     return why_nothing(counts)
 
 

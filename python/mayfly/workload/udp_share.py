@@ -1,8 +1,8 @@
-"""How much of a capture is QUIC and other UDP: a replay sends these packets as they were captured.
+"""How much of a capture is QUIC, other UDP or of other IP protocols: a replay sends these packets as captured.
 
 Mayfly replays TCP as transfers whose senders slow down when packets wait or are lost. Packets of UDP are replayed each
 at its time, since nothing in them says what their senders would do: true of calls, and wrong of QUIC, which slows down
-as TCP does.
+as TCP does. Nobody knows the inside of ESP and GRE: most of it is TCP.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ class UdpShare:
     media : float
         Of ``other``, video calls and games by their packets (``crates/replay/src/udp_share.rs``), which do not slow
         down for the seconds that a queue lasts; 0 of a table of connections.
+    opaque : float
+        IP protocols other than TCP, UDP and ICMP: ESP, GRE, SCTP and others.
     """
 
     quic: float = 0.0
@@ -42,28 +44,30 @@ class UdpShare:
     at_443: float = 0.0
     calls: float = 0.0
     media: float = 0.0
+    opaque: float = 0.0
 
     @property
     def whole(self) -> float:
-        """QUIC and other UDP together."""
-        return self.quic + self.other
+        """QUIC, other UDP and other IP protocols together."""
+        return self.quic + self.other + self.opaque
 
     @property
     def doubtful(self) -> float:
-        """Of both, what may slow down when it meets a queue: all but calls, video calls and games."""
+        """Of all, what may slow down when it meets a queue: all but calls, video calls and games."""
         return self.whole - self.calls - self.media
 
     def document(self) -> dict[str, float]:
-        """For JSON: ``quic_share``, ``other_udp_share``, ``udp_443_share`` and ``calls_share``."""
+        """For JSON: ``quic_share``, ``other_udp_share``, ``udp_443_share``, ``calls_share`` and ``opaque_share``."""
         return {
             "quic_share": self.quic,
             "other_udp_share": self.other,
             "udp_443_share": self.at_443,
             "calls_share": self.calls,
+            "opaque_share": self.opaque,
         }
 
     def text(self) -> str:
-        """What share is QUIC and what share other UDP, without an end.
+        """What share is QUIC, what share other UDP, and what share of other IP protocols, without an end.
 
         Examples
         --------
@@ -71,16 +75,18 @@ class UdpShare:
         '62.0 % of the bytes are QUIC and 5.0 % other UDP'
         >>> UdpShare(0.0, 0.05).text()
         '5.0 % of the bytes are UDP (none of it begins as QUIC)'
+        >>> UdpShare(opaque=0.94).text()
+        '94.0 % of the bytes are of IP protocols that are not looked into'
         """
-        return _native.udp_sentences(self.quic, self.other, self.at_443)[0]
+        return _native.udp_sentences(self.quic, self.other, self.at_443, self.opaque)[0]
 
     def replay_sentence(self) -> str | None:
         """What a replay does with it; None below 1 % of the bytes."""
-        return _native.udp_sentences(self.quic, self.other, self.at_443)[1]
+        return _native.udp_sentences(self.quic, self.other, self.at_443, self.opaque)[1]
 
 
 def udp_share(frame: Table, calls: Collection[int] = ()) -> UdpShare:
-    """Sum up the UDP of connections.
+    """Sum up the UDP, and other IP protocols, of connections.
 
     Parameters
     ----------
@@ -110,4 +116,6 @@ def udp_share(frame: Table, calls: Collection[int] = ()) -> UdpShare:
     at_443 = (table["opener_port"] == HTTPS) | (table["responder_port"] == HTTPS)
     called = np.isin(table["connection_id"], list(calls)) if calls else np.zeros(len(udp), dtype=bool)
     chosen = (quic, udp & ~quic, udp & ~quic & at_443, udp & called)
-    return UdpShare(*(int(carried[rows].sum()) / whole for rows in chosen))
+    quic_bytes, other, https, calling = (int(carried[rows].sum()) / whole for rows in chosen)
+    opaque = int(carried[table.words("protocol").are("other")].sum()) / whole
+    return UdpShare(quic_bytes, other, https, calling, opaque=opaque)

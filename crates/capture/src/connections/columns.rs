@@ -22,7 +22,7 @@ fn side(from_opener: bool) -> &'static str {
 
 impl Record for Connection {
     const TABLE: &'static str = "connections";
-    const VERSION: u32 = 3;
+    const VERSION: u32 = 4;
 
     fn columns() -> Vec<Column<Connection>> {
         let mut columns = head();
@@ -58,15 +58,23 @@ fn head() -> Vec<Column<Connection>> {
     let bad_order =
         "null where the three packets are not in the order of time, as clocks of two hosts in one file put them";
     vec![
-        Column::new("protocol", "", "`tcp`, `udp` or `icmp`.", |row: &Connection| {
+        Column::new("protocol", "", "`tcp`, `udp`, `icmp` or `other`.", |row: &Connection| {
             Protocol::NAMES[row.protocol as usize]
         }),
+        Column::new(
+            "ip_protocol",
+            "",
+            "Number of its protocol: 6 of TCP, 17 of UDP, 1 and 58 of ICMP, 50 of ESP, 47 of GRE; 44 of fragments whose first \
+             one did not come before them.",
+            |row: &Connection| u64::from(row.ip_protocol),
+        )
+        .since(4),
         Column::new("opener", "", "Address of the end that opened it.", |row: &Connection| {
             row.opener.address.to_string()
         }),
-        Column::new("opener_port", "", "Its port; ICMP: the type.", |row: &Connection| row.opener.port),
+        Column::new("opener_port", "", "Its port; ICMP: the type; 0 of other protocols.", |row: &Connection| row.opener.port),
         Column::new("responder", "", "Address of the other end.", |row: &Connection| row.responder.address.to_string()),
-        Column::new("responder_port", "", "Its port; ICMP: the code.", |row: &Connection| row.responder.port),
+        Column::new("responder_port", "", "Its port; ICMP: the code; 0 of other protocols.", |row: &Connection| row.responder.port),
         Column::new("opener_from", "", "What tells who opened it.", |row: &Connection| {
             OpenerFrom::NAMES[row.opener_from as usize]
         }),

@@ -13,11 +13,13 @@ pub enum Protocol {
     Udp,
     /// Internet control message protocol, of IPv4 or IPv6.
     Icmp,
+    /// Another one, such as ESP, GRE or SCTP: all packets of it between two addresses.
+    Other,
 }
 
 impl Protocol {
     /// Names, in the order of the variants.
-    pub const NAMES: [&'static str; 3] = ["tcp", "udp", "icmp"];
+    pub const NAMES: [&'static str; 4] = ["tcp", "udp", "icmp", "other"];
 }
 
 /// How the opener of a connection is known.
@@ -124,12 +126,14 @@ pub struct HandshakeTimes {
     pub to_opener_ns: i64,
 }
 
-/// One TCP connection, UDP flow or exchange of ICMP messages; times in nanoseconds since the first packet of the
+/// One TCP connection, UDP flow, exchange of ICMP messages or of packets of another IP protocol; times in nanoseconds since the first packet of the
 /// capture, negative where the file is out of order.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// TCP, UDP or ICMP.
+    /// TCP, UDP, ICMP or another one.
     pub protocol: Protocol,
+    /// Its number (IANA, Assigned Internet Protocol Numbers); [`FRAGMENT`](crate::FRAGMENT) of fragments without ports.
+    pub ip_protocol: u8,
     /// Who opened it.
     pub opener: Endpoint,
     /// The other end.

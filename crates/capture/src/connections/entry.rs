@@ -129,7 +129,7 @@ impl Entry {
     fn opener_of(segment: &Segment, from: usize) -> (usize, OpenerFrom) {
         let header = match segment.transport {
             Transport::Udp { .. } => return (from, OpenerFrom::FirstPacket),
-            Transport::Icmp { reply: false } => return (from, OpenerFrom::FirstPacket),
+            Transport::Icmp { reply: false } | Transport::Other { .. } => return (from, OpenerFrom::FirstPacket),
             Transport::Icmp { reply: true } => return (1 - from, OpenerFrom::Reply),
             Transport::Tcp(header) => header,
         };
@@ -179,7 +179,7 @@ impl Entry {
                 let sample_ns = self.halves[1 - from].echoes.take_fresh();
                 Brought { rtt_ns: shook_ns.into_iter().chain(sample_ns).min(), acked_bytes, ..brought }
             }
-            Transport::Udp { .. } | Transport::Icmp { .. } => {
+            Transport::Udp { .. } | Transport::Icmp { .. } | Transport::Other { .. } => {
                 self.quic |= begins_as_quic(segment, self.halves[from].packets);
                 self.halves[from].see_datagram(segment, time_ns);
                 Brought { packets: 1, ..Brought::default() }
@@ -431,7 +431,9 @@ impl Entry {
             (Protocol::Tcp, _) => (self.evidence().state(), self.evidence().zeek()),
             (Protocol::Udp, true) => (State::TwoWay, ZeekState::Sf),
             (Protocol::Udp, false) => (State::OneWay, ZeekState::S0),
-            (Protocol::Icmp, both) => (if both { State::TwoWay } else { State::OneWay }, ZeekState::Oth),
+            (Protocol::Icmp | Protocol::Other, both) => {
+                (if both { State::TwoWay } else { State::OneWay }, ZeekState::Oth)
+            }
         }
     }
 
@@ -460,6 +462,7 @@ impl Entry {
         let closed = self.halves.iter().any(|half| half.sent.fin || half.sent.rst);
         Connection {
             protocol: self.key.protocol,
+            ip_protocol: self.key.ip_protocol(),
             opener: ends[opener],
             responder: ends[responder],
             opener_from: self.opener_from,

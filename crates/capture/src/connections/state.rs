@@ -4,7 +4,7 @@
 ///
 /// | state | condition |
 /// |---|---|
-/// | `one_way`, `two_way` | UDP, ICMP: packets in one, in both directions |
+/// | `one_way`, `two_way` | UDP, ICMP and other protocols: packets in one, in both directions |
 /// | `rejected` | the responder answered the SYN with RST instead of SYN-ACK |
 /// | `reset` | RST before both directions sent FIN |
 /// | `complete` | FIN in both directions |
@@ -28,9 +28,9 @@ pub enum State {
     Reset,
     /// Begun before the capture, not closed.
     Midstream,
-    /// UDP or ICMP in one direction.
+    /// UDP, ICMP or another protocol in one direction.
     OneWay,
-    /// UDP or ICMP in both directions.
+    /// The same in both directions.
     TwoWay,
 }
 

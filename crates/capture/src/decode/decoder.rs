@@ -2,7 +2,7 @@
 //!
 //! etherparse slices IP with lax lengths, because a capture keeps the first bytes of a packet only. Lengths come from
 //! the IP header, never from what was captured. Tunnels are entered on request: what loads a link is the outer packet,
-//! who talks to whom is inside.
+//! who talks to whom is inside. Of protocols whose header is not read addresses and lengths count.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::RandomState;
@@ -17,7 +17,7 @@ use crate::decode::identity::{Keys, Numbers, ends, ethernet_place, place};
 use crate::decode::link::{be16, be32, ip_offset, vlan_bytes};
 use crate::decode::options::TcpOptions;
 use crate::decode::quic::has_long_header;
-use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
+use crate::decode::segment::{Endpoint, FRAGMENT, Segment, TcpHeader, Transport};
 use crate::decode::skip::Skip;
 use crate::decode::tunnel::{self, Tunnel};
 use crate::read::reader::Record;
@@ -63,8 +63,6 @@ pub struct Decoder {
     longest_whole: usize,
     /// Bytes of the longest frame when the latest was cut, at least a full one of Ethernet: packets up to here were on the link.
     longest_frame: u64,
-    /// Protocol and length of the latest IP packet that was [`Skip::Other`].
-    other: (u8, u64),
     /// Length of the IP packet of the latest frame, the outer one of a tunnel; of the frame where there is none to believe.
     wire_bytes: u64,
     /// Packets by the bytes that the VLAN tags of their frames take.
@@ -101,7 +99,6 @@ impl Decoder {
             entered: Default::default(),
             longest_whole: 0,
             longest_frame: ETHERNET + ETHERNET_MTU,
-            other: (0, 0),
             wire_bytes: 0,
             framed: BTreeMap::new(),
         }
@@ -132,11 +129,6 @@ impl Decoder {
     /// Packets found inside a tunnel of this kind; each level of nesting counts.
     pub fn entered(&self, tunnel: Tunnel) -> u64 {
         self.entered[tunnel as usize]
-    }
-
-    /// Protocol number and length in bytes of the latest IP packet that was left out as [`Skip::Other`].
-    pub(crate) fn other(&self) -> (u8, u64) {
-        self.other
     }
 
     /// Length of the IP packet of the latest frame, bytes: of the outer one where it is a tunnel, and of the whole frame where
@@ -204,8 +196,9 @@ impl Decoder {
         let ip = Ip::of(packet, wire).map_err(|skip| cut_or(record, skip))?;
         self.fits(record, offset as u64 + ip.wire_bytes)?;
         self.wire_bytes = ip.wire_bytes;
-        self.other = (ip.protocol, ip.wire_bytes);
         let mut segment = self.packet(&ip, record.time_ns, 0).map_err(|skip| cut_or(record, skip))?;
+        // Headers around a tunnel pass the link, too.
+        segment.wire_bytes = ip.wire_bytes;
         if record.link_type == ETHERNET_LINK {
             let tags = vlan_bytes(record.data);
             if tags > 0 {
@@ -223,21 +216,19 @@ impl Decoder {
     fn packet(&mut self, ip: &Ip<'_>, time_ns: i64, depth: usize) -> Result<Segment, Skip> {
         if self.tunnels && depth < tunnel::DEPTH_MAX && ip.fragment_offset == 0 {
             match self.inner(ip, time_ns, depth) {
-                // A datagram to the port of a tunnel that is none is a datagram.
-                Some(Err(_)) if ip.protocol == ip_number::UDP.0 => {}
-                Some(inner) => return inner,
-                None => {}
+                Some(Ok(inner)) => return Ok(inner),
+                // A datagram to the port of a tunnel that is none is a datagram, and what cannot be looked into is load.
+                Some(Err(_)) | None => {}
             }
         }
         if !is_decoded(ip.protocol) {
             // Its fragments are no more than it is.
-            self.other = (ip.protocol, ip.wire_bytes);
-            return Err(Skip::Other);
+            return Ok(self.other(ip, ip.protocol));
         }
         let id = Packet { addresses: ip.addresses, protocol: ip.protocol, identification: ip.identification };
         if ip.fragment_offset > 0 {
             let rest = self.fragments.rest(id, ip.fragment_offset, ip.room, ip.wire_bytes, time_ns);
-            let mut segment = rest.ok_or(Skip::Fragment)?;
+            let Some(mut segment) = rest else { return Ok(self.other(ip, FRAGMENT)) };
             (segment.identity, segment.place) = (self.identity(ip, &segment), self.hops(ip));
             segment.fragment = true;
             return Ok(segment);
@@ -248,6 +239,16 @@ impl Decoder {
         }
         (segment.identity, segment.place) = (self.identity(ip, &segment), self.hops(ip));
         Ok(segment)
+    }
+
+    /// A packet whose transport header is not read, or not there.
+    fn other(&self, ip: &Ip<'_>, protocol: u8) -> Segment {
+        let [source, destination] = ip.addresses.map(|address| Endpoint { address, port: 0 });
+        let (wire_bytes, payload_bytes) = (ip.wire_bytes, ip.room);
+        let transport = Transport::Other { protocol };
+        let mut segment = Segment { source, destination, wire_bytes, payload_bytes, transport, ..Segment::NONE };
+        (segment.identity, segment.place) = (self.identity(ip, &segment), self.hops(ip));
+        segment
     }
 
     fn inner(&mut self, ip: &Ip<'_>, time_ns: i64, depth: usize) -> Option<Result<Segment, Skip>> {
@@ -455,7 +456,7 @@ impl<'a> Ip<'a> {
             }
             ip_number::ICMP => self.icmp(ICMP_PAIRS)?,
             ip_number::IPV6_ICMP => self.icmp(ICMPV6_PAIRS)?,
-            _ => return Err(Skip::Other),
+            _ => return Err(Skip::Malformed),
         };
         let payload = self.room.checked_sub(header_bytes).ok_or(Skip::Malformed)?;
         // The first fragment speaks for the whole datagram, also where others were not captured.

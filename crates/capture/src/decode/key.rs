@@ -13,6 +13,8 @@ pub(crate) struct Key {
     addresses: [u128; 2],
     ports: [u16; 2],
     pub(crate) protocol: Protocol,
+    /// Of [`Protocol::Other`], which.
+    number: u8,
     six: bool,
 }
 
@@ -20,17 +22,19 @@ impl Key {
     /// The key of a segment, and which end of it sent it.
     #[inline]
     pub(crate) fn of(segment: &Segment) -> (Self, usize) {
-        let protocol = match segment.transport {
-            Transport::Tcp(_) => Protocol::Tcp,
-            Transport::Udp { .. } => Protocol::Udp,
-            Transport::Icmp { .. } => Protocol::Icmp,
+        let (protocol, number_of) = match segment.transport {
+            Transport::Tcp(_) => (Protocol::Tcp, 0),
+            Transport::Udp { .. } => (Protocol::Udp, 0),
+            Transport::Icmp { .. } => (Protocol::Icmp, 0),
+            Transport::Other { protocol } => (Protocol::Other, protocol),
         };
         let (source, six) = number(segment.source.address);
         let (destination, _) = number(segment.destination.address);
         let (from, to) = ((source, segment.source.port), (destination, segment.destination.port));
         let swapped = from > to;
         let [one, two] = if swapped { [to, from] } else { [from, to] };
-        (Key { addresses: [one.0, two.0], ports: [one.1, two.1], protocol, six }, usize::from(swapped))
+        let (addresses, ports) = ([one.0, two.0], [one.1, two.1]);
+        (Key { addresses, ports, protocol, number: number_of, six }, usize::from(swapped))
     }
 
     /// Both ends; a packet has addresses of one version.
@@ -46,17 +50,29 @@ impl Key {
         })
     }
 
+    /// Number of its IP protocol.
+    pub(crate) fn ip_protocol(&self) -> u8 {
+        match self.protocol {
+            Protocol::Tcp => 6,
+            Protocol::Udp => 17,
+            Protocol::Icmp if self.six => 58,
+            Protocol::Icmp => 1,
+            Protocol::Other => self.number,
+        }
+    }
+
     /// Whether one end is the same, and the protocol.
     pub(crate) fn shares_an_end(&self, other: &Key) -> bool {
         let end = |key: &Key, at: usize| (key.addresses[at], key.ports[at]);
         let shared = [(0, 0), (0, 1), (1, 0), (1, 1)].iter().any(|&(own, its)| end(self, own) == end(other, its));
-        shared && self.protocol == other.protocol && self.six == other.six
+        shared && self.protocol == other.protocol && self.number == other.number && self.six == other.six
     }
 
     /// All but the addresses.
     #[inline]
     fn rest(&self) -> u64 {
-        u64::from(self.ports[0]) << 32
+        u64::from(self.number) << 48
+            | u64::from(self.ports[0]) << 32
             | u64::from(self.ports[1]) << 16
             | (self.protocol as u64) << 8
             | u64::from(self.six)

@@ -19,14 +19,14 @@ pub struct Endpoint {
     pub port: u16,
 }
 
-/// A TCP segment, UDP datagram or ICMP message, without its payload.
+/// A TCP segment, UDP datagram, ICMP message or packet of another IP protocol, without its payload.
 #[derive(Clone, Copy, Debug)]
 pub struct Segment {
     /// Sender.
     pub source: Endpoint,
     /// Addressee.
     pub destination: Endpoint,
-    /// Length of the IP packet in bytes.
+    /// Length of the IP packet on the link in bytes: of the outer one where it was found in a tunnel.
     pub wire_bytes: u64,
     /// Payload in bytes, as sent.
     pub payload_bytes: u64,
@@ -74,7 +74,16 @@ pub enum Transport {
         /// It answers a message.
         reply: bool,
     },
+    /// Of an IP protocol whose header is not read: its ports are 0.
+    Other {
+        /// Its number (IANA, Assigned Internet Protocol Numbers); [`FRAGMENT`] of fragments whose first one is not known.
+        protocol: u8,
+    },
 }
+
+/// In place of the protocol of fragments other than the first whose first one did not come before: IPv6-Frag, which is a
+/// header and no protocol.
+pub const FRAGMENT: u8 = 44;
 
 /// Header of a TCP segment.
 #[derive(Clone, Copy, Debug)]

@@ -12,10 +12,6 @@ pub enum Skip {
     LinkType,
     /// The frame carries something else than IPv4 or IPv6.
     NotIp,
-    /// A fragment other than the first whose first one was not captured before it: it has no port numbers.
-    Fragment,
-    /// The IP packet carries something else than TCP, UDP or ICMP.
-    Other,
     /// The captured bytes end before the ports and flags.
     Short,
     /// A header contradicts itself.
@@ -30,11 +26,9 @@ pub enum Skip {
 
 impl Skip {
     /// Every reason with its name in tables.
-    pub const NAMES: [(Skip, &'static str); 9] = [
+    pub const NAMES: [(Skip, &'static str); 7] = [
         (Skip::LinkType, "link_type"),
         (Skip::NotIp, "not_ip"),
-        (Skip::Fragment, "fragment"),
-        (Skip::Other, "other_protocol"),
         (Skip::Short, "cut_header"),
         (Skip::Malformed, "malformed"),
         (Skip::NoInterface, "no_interface"),
@@ -42,14 +36,11 @@ impl Skip {
         (Skip::Duplicate, "duplicate"),
     ];
 
-    /// The same in an account; `protocol` is that of the IP packet where it is why.
-    pub(crate) fn reason(self, protocol: u8) -> Reason {
+    /// The same in an account.
+    pub(crate) fn reason(self) -> Reason {
         match self {
             Skip::LinkType => Reason::LinkType,
             Skip::NotIp => Reason::NotIp,
-            Skip::Fragment => Reason::Fragment,
-            Skip::Other if TUNNEL_PROTOCOLS.contains(&protocol) => Reason::Tunnel,
-            Skip::Other => Reason::Protocol,
             Skip::Short => Reason::CutHeader,
             Skip::Malformed | Skip::NoInterface | Skip::Oversized => Reason::Damaged,
             Skip::Duplicate => Reason::Duplicate,

@@ -63,11 +63,11 @@ fn gre(payload: &[u8]) -> Result<usize, Skip> {
     if flags & 7 == 1 {
         let at = 8 + present(0x1000) + present(0x0080);
         // Without payload it acknowledges (RFC 2637, 4.1).
-        return if protocol == 0x880b && be16(payload, 4)? > 0 { after_ppp(payload, at) } else { Err(Skip::Other) };
+        return if protocol == 0x880b && be16(payload, 4)? > 0 { after_ppp(payload, at) } else { Err(Skip::NotIp) };
     }
     // A routing header (RFC 1701) is not walked.
     if flags & 0x4007 != 0 {
-        return Err(Skip::Other);
+        return Err(Skip::NotIp);
     }
     let at = 4 + present(0x8000) + present(0x2000) + present(0x1000);
     match protocol {
@@ -79,7 +79,7 @@ fn gre(payload: &[u8]) -> Result<usize, Skip> {
             let more = if be16(payload, at + 10)? & 1 == 1 { 8 } else { 0 };
             after_ether_type(payload, at + 12 + 12 + more)
         }
-        _ => Err(Skip::Other),
+        _ => Err(Skip::NotIp),
     }
 }
 
@@ -103,7 +103,7 @@ fn gtp(payload: &[u8]) -> Result<usize, Skip> {
     let (flags, message) = (payload.get(8).ok_or(Skip::Short)?, payload.get(9).ok_or(Skip::Short)?);
     // Version 1, GTP and not GTP', a packet of the user.
     if flags & 0xf0 != 0x30 || *message != 255 {
-        return Err(Skip::Other);
+        return Err(Skip::NotIp);
     }
     let mut at = 16;
     if flags & 0x07 != 0 {

@@ -183,18 +183,14 @@ impl<'a, R: Read> Source<'a, R> {
         counts.taps[tap as usize].packets += 1;
         match decoded {
             Ok(()) => {
-                let (outer, own) = (self.decoder.wire_bytes(), arrival.segment.wire_bytes);
-                counts.account.see(Amount::one(outer.max(own)));
-                if outer > own {
-                    counts.account.leave_out(Reason::Tunnel, Amount::of(0, outer - own));
-                }
+                counts.account.see(Amount::one(arrival.segment.wire_bytes));
                 (arrival.time_ns, arrival.tap) = (time_ns, tap);
                 Ok(Step::Arrival)
             }
             Err(skip) => {
                 let bytes = self.decoder.wire_bytes();
                 counts.account.see(Amount::one(bytes));
-                counts.skip_frame(skip, bytes, record.link_type, self.decoder.other());
+                counts.skip_frame(skip, bytes, record.link_type);
                 Ok(Step::Nothing)
             }
         }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use account::Amount;
 
 use crate::counts::Counts;
+use crate::decode::segment::Transport;
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
 use crate::progress::{Go, POLL_EVERY, Seen, Watch};
@@ -101,6 +102,9 @@ fn count(arrival: &Arrival, counts: &mut Counts) {
     counts.decoded += 1;
     counts.fragments += u64::from(arrival.segment.fragment);
     counts.account.take(Amount::one(arrival.segment.wire_bytes));
+    if let Transport::Other { protocol } = arrival.segment.transport {
+        counts.carry(protocol, arrival.segment.wire_bytes);
+    }
 }
 
 /// Holds a packet back, or leaves it out.

@@ -120,7 +120,7 @@ pub fn split_files(
         };
         let shards = shards.iter().map(created).collect::<Result<Vec<_>, _>>()?;
         let mut taker = Shards { keys: RandomState::new(), shards };
-        let (mut counts, mut sightings) = (Counts::default(), Sightings::with(duplicates, 0, again));
+        let (mut counts, mut sightings) = (Counts::looking(options.tunnels), Sightings::with(duplicates, 0, again));
         let mut merge = Merge::of(vec![source], 0);
         if !pass(&mut merge, &mut sightings, &read, watch, &mut counts, &mut taker)? {
             return Err(CaptureError::NoSeries);

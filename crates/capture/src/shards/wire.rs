@@ -7,7 +7,7 @@ use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
 use crate::read::merge::Arrival;
 
 /// First bytes of a shard, with the version of what follows.
-pub(super) const MAGIC: [u8; 8] = *b"MAYFLYS2";
+pub(super) const MAGIC: [u8; 8] = *b"MAYFLYS3";
 
 /// Longest packet: five numbers, two IPv6 addresses with ports, a TCP header with options.
 pub(super) const LONGEST: usize = 1 + 5 * 10 + 36 + 11 + 11;
@@ -23,6 +23,8 @@ const FRAGMENT: u8 = 1 << 3;
 const REPLY: u8 = 1 << 4;
 /// Of a datagram.
 const QUIC: u8 = 1 << 4;
+/// Of what is no ICMP: the number of its protocol follows.
+const OTHER: u8 = 1 << 5;
 const MSS: u8 = 1 << 5;
 const SHIFT: u8 = 1 << 6;
 const TIMESTAMPS: u8 = 1 << 7;
@@ -52,6 +54,7 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
         }
         Transport::Udp { quic } => UDP | if *quic { QUIC } else { 0 },
         Transport::Icmp { reply } => ICMP | if *reply { REPLY } else { 0 },
+        Transport::Other { .. } => ICMP | OTHER,
     };
     into.push(kind | if six { SIX } else { 0 } | if segment.fragment { FRAGMENT } else { 0 });
     put_number(into, number.wrapping_sub(before.number));
@@ -81,6 +84,9 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
             into.extend(value.to_le_bytes());
             into.extend(echo.to_le_bytes());
         }
+    }
+    if let Transport::Other { protocol } = &segment.transport {
+        into.push(*protocol);
     }
 }
 
@@ -132,6 +138,7 @@ pub(super) fn take(bytes: &mut &[u8], before: &mut Before) -> Option<Next> {
             Transport::Tcp(TcpHeader { seq, ack, flags, window, options })
         }
         UDP => Transport::Udp { quic: kind & QUIC != 0 },
+        _ if kind & OTHER != 0 => Transport::Other { protocol: take_bytes::<1>(bytes)?[0] },
         _ => Transport::Icmp { reply: kind & REPLY != 0 },
     };
     let fragment = kind & FRAGMENT != 0;
@@ -192,7 +199,7 @@ mod tests {
             times: (i64, i64),
             tap: u32,
             fragment: bool,
-            kind in 0..3_u8,
+            kind in 0..4_u8,
             reply: bool,
             words: (u32, u32, u8, u16),
             mss: Option<u16>,
@@ -204,7 +211,8 @@ mod tests {
             let transport = match kind {
                 TCP => Transport::Tcp(TcpHeader { seq, ack, flags, window, options }),
                 UDP => Transport::Udp { quic: reply },
-                _ => Transport::Icmp { reply },
+                ICMP => Transport::Icmp { reply },
+                _ => Transport::Other { protocol: flags },
             };
             let segment = Segment {
                 source: endpoint(six, bits.0, ports.0),

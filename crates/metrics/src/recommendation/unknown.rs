@@ -1,7 +1,7 @@
 //! What the replay of a capture cannot say, and the answers that do not stand on it.
 //!
 //! UDP of a capture is replayed as captured. Calls send so whatever happens; QUIC, which carries most UDP of today's links,
-//! slows down as TCP does. `docs/recommendation.md`, "UDP of a capture".
+//! slows down as TCP does, and so does most of the inside of ESP and GRE. `docs/recommendation.md`, "UDP of a capture".
 
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +18,15 @@ const MOST: f64 = 0.5;
 /// Shares of a capture that a replay does not have, or not as they would be.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Unknown {
-    /// Of the packets or the bytes, whichever is more, those in no connection.
+    /// Of the packets, those in no connection.
     pub left_out_share: f64,
-    /// Of the bytes, UDP that is no call.
+    /// Of the bytes, UDP that is no call, and other IP protocols.
     pub udp_share: f64,
-    /// How much of the bytes is QUIC and how much other UDP, in words without an end.
+    /// How much of the bytes is QUIC, other UDP and of other IP protocols, in words without an end.
     pub udp_text: String,
+    /// Of the bytes, IP protocols other than TCP, UDP and ICMP: nobody knows the inside of a tunnel.
+    #[serde(default)]
+    pub opaque_share: f64,
 }
 
 impl Unknown {
@@ -44,9 +47,14 @@ impl Unknown {
             Kind::Overloaded => self.udp_share < SOME || load * (1.0 - self.udp_share) > 1.0,
         };
         (!stands).then(|| {
+            let does = match self.opaque_share {
+                0.0 => "QUIC does",
+                share if 2.0 * share > self.udp_share => "TCP inside a tunnel does",
+                _ => "QUIC and TCP inside a tunnel do",
+            };
             format!(
                 "Mayfly cannot yet answer for this traffic: {}, which it replays as captured: they do not slow down when \
-                 they meet a queue, and QUIC does. What the link carries and loses here rests on them: no rate and no \
+                 they meet a queue, and {does}. What the link carries and loses here rests on them: no rate and no \
                  discipline follows from it.",
                 self.udp_text
             )
@@ -59,7 +67,7 @@ mod tests {
     use super::*;
 
     fn udp(share: f64) -> Unknown {
-        Unknown { udp_share: share, udp_text: "some of the bytes are QUIC".to_owned(), left_out_share: 0.0 }
+        Unknown { udp_share: share, udp_text: "some of the bytes are QUIC".to_owned(), ..Unknown::default() }
     }
 
     #[test]
@@ -83,6 +91,17 @@ mod tests {
              not slow down when they meet a queue, and QUIC does. What the link carries and loses here rests on them: no \
              rate and no discipline follows from it."
         );
+    }
+
+    #[test]
+    fn the_inside_of_a_tunnel_may_slow_down() {
+        for (share, said) in
+            [(0.9, "and TCP inside a tunnel does. What"), (0.2, "and QUIC and TCP inside a tunnel do. What")]
+        {
+            let found = Unknown { opaque_share: share, ..udp(0.9) };
+            let sentence = found.withholds(Kind::Use, 0.9).expect("most of it is unknown");
+            assert!(sentence.contains(said), "{sentence}");
+        }
     }
 
     #[test]

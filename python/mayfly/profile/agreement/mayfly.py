@@ -31,7 +31,7 @@ def seen(frame: pl.DataFrame, source: str) -> Seen:
     Seen
         ``out_of_order`` are all packets that filled a gap: early ones of another path, late ones lost before the tap.
     """
-    frame = frame.filter(pl.col("protocol") != "icmp")
+    frame = frame.filter(pl.col("protocol").is_in(["tcp", "udp"]))
     sides = (("opener", "responder"), ("responder", "opener"))
     tcp = pl.col("protocol") == "tcp"
     extra = [

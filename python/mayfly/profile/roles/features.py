@@ -51,8 +51,8 @@ def host_features(frame: pl.DataFrame, hosts: Iterable[str]) -> pl.DataFrame:
     (0, 91, 0, 3, 0, 4)
     """
     named = pl.DataFrame({"host": sorted(set(hosts))}, schema={"host": pl.String})
-    # ICMP has types and codes in place of ports, which do not identify a service.
-    frame = frame.filter(pl.col("protocol") != "icmp")
+    # ICMP has types and codes in place of ports, which do not identify a service, and other protocols have none.
+    frame = frame.filter(pl.col("protocol").is_in(["tcp", "udp"]))
     incoming = frame.filter(answered()).group_by(pl.col("responder").alias("host"))
     outgoing = frame.group_by(pl.col("opener").alias("host"))
     found = incoming.agg(
