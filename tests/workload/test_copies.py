@@ -12,7 +12,7 @@ from invocation import mayfly_here
 from mayfly.errors import MayflyError
 from mayfly.workload.connections import ReadOptions, read_captures
 from mayfly.workload.copies import copies_sentence
-from mayfly.workload.reading import copies_as
+from mayfly.workload.reading import read_as
 
 pytest.importorskip("mayfly._native", reason="the compiled module is not built")
 
@@ -248,11 +248,11 @@ def test_the_office_capture_has_no_copies_and_twice_the_same_has_its_figures(tmp
 
 
 def test_a_rule_holds_within_its_block_and_where_none_is_named():
-    with copies_as("leave-out"):
+    with read_as("leave-out"):
         assert ReadOptions().for_files(["a.pcap"])["duplicates"] == "leave-out"
         assert ReadOptions(duplicates="taps").for_files(["a.pcap"])["duplicates"] == "taps"
     assert ReadOptions().for_files(["a.pcap"])["duplicates"] == "auto"
-    with pytest.raises(MayflyError, match=r"^--duplicates all: must be auto, keep or leave-out$"), copies_as("all"):
+    with pytest.raises(MayflyError, match=r"^--duplicates all: must be auto, keep or leave-out$"), read_as("all"):
         pass
 
 

@@ -22,7 +22,9 @@ from mayfly.cli.options import (
     ScenarioArgument,
     Seed,
     TraceFlow,
+    Tunnels,
     changes,
+    reading_flows,
     refuse_without_models,
     with_models,
     with_traces,
@@ -37,6 +39,7 @@ def compare(
     scenario: ScenarioArgument = "wired",
     disciplines: Disciplines = None,
     flows: Flows = None,
+    tunnels: Tunnels = False,
     duration: Duration = None,
     seed: Seed = None,
     replications: Replications = None,
@@ -70,7 +73,10 @@ def compare(
 
             loaded = checked()
             job = job_of(loaded, draws=flows is None)
-        with session.progress(f"compare {loaded.name if loaded else scenario}") as progress:
+        with (
+            reading_flows(flows, tunnels),
+            session.progress(f"compare {loaded.name if loaded else scenario}") as progress,
+        ):
             plain = plain_comparison(job, disciplines, flows, progress=progress)
         if plain is not None:
             session.finish(plain, columns=columns)
@@ -80,7 +86,7 @@ def compare(
 
     loaded = loaded or checked()
     refuse_without_models(loaded, models or models_path)
-    with session.progress(f"compare {loaded.name}") as progress:
+    with reading_flows(flows, tunnels), session.progress(f"compare {loaded.name}") as progress:
         result = run(loaded, disciplines, flows, progress=progress, engine=by_name(engine))
     session.finish(with_models(result, models, models_path), columns=columns)
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import AsJson, Duplicates
+from mayfly.cli.options import AsJson, Duplicates, Tunnels
 from mayfly.cli.session import Session
 
 
@@ -19,6 +19,7 @@ def diff(
         typer.Option(metavar="CIDR", help="Network on the near side of the link, for captures; repeatable"),
     ] = None,
     duplicates: Duplicates = None,
+    tunnels: Tunnels = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the resamples behind the intervals")] = 1,
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for report.html, diff.json")] = Path("mayfly-diff"),
     as_json: AsJson = False,
@@ -26,9 +27,9 @@ def diff(
     """Compare two runs or captures: what changed beyond chance."""
     session = Session(as_json, quiet=True, out=out)
     from mayfly.diff.answer import diff as run
-    from mayfly.workload.reading import copies_as
+    from mayfly.workload.reading import read_as
 
-    with copies_as(duplicates):
+    with read_as(duplicates, tunnels):
         found = run(before, after, internal=internal, seed=seed)
     files = found.write(out)
     session.tell(found, {"files": files}, ["report: " + files["report"]])

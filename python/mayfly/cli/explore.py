@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import Anonymize, AnonymizeKey, Filter, anonymizing
+from mayfly.cli.options import Anonymize, AnonymizeKey, Filter, Tunnels, anonymizing
 
 
 def explore(
@@ -19,6 +19,7 @@ def explore(
         list[str] | None,
         typer.Option(metavar="CIDR", help="Network on the near side of the captures; repeatable; inferred if absent"),
     ] = None,
+    tunnels: Tunnels = False,
     filter: Filter = None,
     anonymize: Anonymize = False,
     anonymize_key: AnonymizeKey = None,
@@ -29,7 +30,8 @@ def explore(
     from mayfly.explore.server import serve, serving
 
     key = anonymizing(anonymize, anonymize_key)
-    serve(serving(captures or (), port=port, internal=internal or (), filter=filter, anonymize=key), browser)
+    options = {"internal": internal or (), "filter": filter, "anonymize": key, "tunnels": tunnels}
+    serve(serving(captures or (), port=port, **options), browser)
 
 
 def register(app: typer.Typer) -> None:

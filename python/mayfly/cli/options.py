@@ -1,5 +1,6 @@
 """Arguments and options that several commands have."""
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,6 +99,13 @@ Duplicates = Annotated[
         help="Packets captured more than once: auto leaves them out above a fifth of the packets, keep, leave-out",
     ),
 ]
+Tunnels = Annotated[
+    bool,
+    typer.Option(
+        "--tunnels",
+        help="Look inside GRE, VXLAN, Geneve, GTP-U, IP in IP: who talks there; the packets outside stay the load",
+    ),
+]
 Filter = Annotated[
     str | None,
     typer.Option(
@@ -122,6 +130,19 @@ def changes(given: list[str] | None, **options: str | None) -> dict[str, Any]:
     from mayfly.scenario.overrides import merged
 
     return merged(given or (), options)
+
+
+def reading_flows(flows: Path | None, tunnels: bool) -> AbstractContextManager[None]:
+    """``--flows`` of a capture, looked into by ``--tunnels``."""
+    if not tunnels:
+        return nullcontext()
+    from mayfly.errors import MayflyError
+    from mayfly.workload.formats.registry import is_capture
+    from mayfly.workload.reading import read_as
+
+    if flows is None or not is_capture(flows):
+        raise MayflyError("--tunnels: looks into the packets of a capture: give one by --flows")
+    return read_as(tunnels=True, known=True)
 
 
 def anonymizing(asked: bool, key: Path | None) -> bool | bytes:

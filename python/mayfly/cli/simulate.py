@@ -16,7 +16,9 @@ from mayfly.cli.options import (
     ScenarioArgument,
     Seed,
     TraceFlow,
+    Tunnels,
     changes,
+    reading_flows,
     refuse_without_models,
     with_models,
     with_traces,
@@ -36,6 +38,7 @@ def simulate(
         Path, typer.Option(metavar="DIR", help="Folder for flows.parquet, samples.parquet, summary.json")
     ] = Path("mayfly-simulate"),
     flows: Flows = None,
+    tunnels: Tunnels = False,
     duration: Duration = None,
     seed: Seed = None,
     overrides: Overrides = None,
@@ -120,7 +123,7 @@ def simulate(
 
             loaded = checked()
             job = job_of(loaded, draws=flows is None)
-        with session.progress(f"simulate {discipline}") as progress:
+        with reading_flows(flows, tunnels), session.progress(f"simulate {discipline}") as progress:
             plain = plain_comparison(job, discipline, flows, progress=progress, command="simulate")
         if plain is not None:
             session.finish(plain, report=False, single=True)
@@ -159,13 +162,13 @@ def simulate(
     if choice.is_stream:
         from mayfly.comparison.streamed import simulate_stream
 
-        with session.progress(f"simulate {discipline}") as progress:
+        with reading_flows(flows, tunnels), session.progress(f"simulate {discipline}") as progress:
             answer = simulate_stream(
                 loaded, discipline, out, flows, records=not no_flows, engine=engine, progress=progress
             )
         session.tell(answer, {"files": answer.files}, [f"summary: {answer.files['summary']}"])
         return
-    with session.progress(f"simulate {discipline}") as progress:
+    with reading_flows(flows, tunnels), session.progress(f"simulate {discipline}") as progress:
         recording = None if pcap is None else Recording(pcap, pcap_side)
         given = run(loaded, discipline, flows, progress=progress, trace_drops=trace_drops, recording=recording)
     session.finish(with_models(given, models, models_path), report=False, single=True)

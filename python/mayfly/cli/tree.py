@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import AsJson, Assets, Disciplines, Duplicates, Duration, Overrides, Quiet, Seed, changes
+from mayfly.cli.options import (
+    AsJson,
+    Assets,
+    Disciplines,
+    Duplicates,
+    Duration,
+    Overrides,
+    Quiet,
+    Seed,
+    Tunnels,
+    changes,
+)
 from mayfly.cli.session import Session
 
 
@@ -26,6 +37,7 @@ def tree(
         ),
     ] = "household",
     duplicates: Duplicates = None,
+    tunnels: Tunnels = False,
     disciplines: Disciplines = None,
     duration: Duration = None,
     seed: Seed = None,
@@ -40,10 +52,10 @@ def tree(
     """Shapers in a tree: what each circuit would get."""
     session = Session(as_json, quiet, out, assets)
     from mayfly.trees.answer import tree as run
-    from mayfly.workload.reading import copies_as
+    from mayfly.workload.reading import read_as
 
     changed = changes(overrides, duration=duration, seed=seed)
-    with copies_as(duplicates), session.progress(f"tree {nodes.name}") as progress:
+    with read_as(duplicates, tunnels), session.progress(f"tree {nodes.name}") as progress:
         found = run(
             nodes,
             devices,

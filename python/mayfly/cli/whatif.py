@@ -25,6 +25,7 @@ from mayfly.cli.options import (
     Replications,
     ReportFolder,
     Seed,
+    Tunnels,
     anonymizing,
     changes,
     with_models,
@@ -98,6 +99,7 @@ def whatif(
     ] = None,
     link_trace_up: Annotated[Path | None, typer.Option(metavar="FILE", help="That of up, where it is another")] = None,
     duplicates: Duplicates = None,
+    tunnels: Tunnels = False,
     filter: Filter = None,
     anonymize: Anonymize = False,
     anonymize_key: AnonymizeKey = None,
@@ -125,14 +127,14 @@ def whatif(
     from mayfly.comparison.whatif import whatif as run
     from mayfly.engines import engine as by_name
     from mayfly.errors import MayflyError
-    from mayfly.workload.reading import copies_as
+    from mayfly.workload.reading import read_as
 
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
     key = anonymizing(anonymize, anonymize_key)
     if key and interface is not None:
         raise MayflyError("--anonymize with -i: capture.pcap in the folder of the report would hold the real addresses")
     capture, told = captured(session, capture, interface, length, out)
-    with copies_as(duplicates), session.progress(f"whatif {capture.name}") as progress:
+    with read_as(duplicates, tunnels), session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,
             rate,

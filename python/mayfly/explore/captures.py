@@ -42,12 +42,15 @@ class Captures:
         Packets that count.
     key : bytes or None
         Of Crypto-PAn, under which the page gets images of the addresses.
+    tunnels : bool
+        Whether the packet inside a tunnel counts.
     """
 
     template: str
     internal: tuple[str, ...] = ()
     filter: str | None = None
     key: bytes | None = None
+    tunnels: bool = False
     paths: dict[str, Path] = field(default_factory=dict)
 
     def add(self, path: str | os.PathLike[str]) -> str:
@@ -114,4 +117,5 @@ class Captures:
         # Put together as text: the template is long, and stays as it is.
         filtered = "" if self.filter is None else f'"filter": {json.dumps(self.filter)}, '
         keyed = "" if self.key is None else f'"key": {json.dumps(list(self.key))}, '
-        return f'{{"internal": {json.dumps(near)}, {filtered}{keyed}"template": {self.template.strip()}}}'
+        inside = '"tunnels": true, ' if self.tunnels else ""
+        return f'{{"internal": {json.dumps(near)}, {filtered}{keyed}{inside}"template": {self.template.strip()}}}'

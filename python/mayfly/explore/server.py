@@ -384,6 +384,7 @@ def serving(
     internal: Sequence[str] = (),
     filter: str | None = None,
     anonymize: bool | bytes | None = None,
+    tunnels: bool = False,
     folder: Path | None = None,
     engine: Engine | None = None,
 ) -> Server:
@@ -402,6 +403,8 @@ def serving(
     anonymize : bool or bytes, optional
         As of :func:`mayfly.whatif`: the page gets images of the addresses, also of captures that are dropped on it.
         ``internal`` and ``filter`` name real addresses, on the page, too.
+    tunnels : bool
+        Whether the packet inside a tunnel counts, also of captures that are dropped on the page.
     folder : path, optional
         Of the page; where `make explore` puts it when not given.
     engine : Engine, optional
@@ -422,7 +425,11 @@ def serving(
         raise MayflyError(f"port {port}: must be from 0 to 65535; 0 finds a free one")
     files = page_files(folder or PAGE)
     named = Captures(
-        files[TEMPLATE].read_text(encoding="utf-8"), _checked(internal), _checked_filter(filter), checked_key(anonymize)
+        files[TEMPLATE].read_text(encoding="utf-8"),
+        _checked(internal),
+        _checked_filter(filter),
+        checked_key(anonymize),
+        tunnels,
     )
     names = [named.add(path) for path in captures]
     desk = Desk(engine or _native_engine(), files, named)

@@ -20,38 +20,77 @@ DUPLICATES = ("auto", "keep", "leave-out", "taps", "all")
 ASKED = DUPLICATES[:3]
 """Of these, what a command may be asked for."""
 
-_COPIES: ContextVar[str] = ContextVar("copies", default="auto")
 
-
-@contextmanager
-def copies_as(rule: str | None) -> Iterator[None]:
-    """Read captures within the block with this rule for copies, where :class:`ReadOptions` names none.
+@dataclass
+class Asked:
+    """How captures are read where :class:`ReadOptions` says nothing.
 
     Parameters
     ----------
-    rule : str, optional
-        ``auto``, ``keep`` or ``leave-out``; ``auto`` when absent.
+    duplicates : str
+        One of :data:`ASKED`.
+    tunnels : bool
+        Whether the packet inside a tunnel counts.
+    used : bool
+        A capture was read so.
+    """
+
+    duplicates: str = "auto"
+    tunnels: bool = False
+    used: bool = False
+
+
+_ASKED: ContextVar[Asked | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def read_as(duplicates: str | None = None, tunnels: bool = False, *, known: bool = False) -> Iterator[None]:
+    """Read captures within the block by what a command was asked for, where :class:`ReadOptions` says nothing.
+
+    Parameters
+    ----------
+    duplicates : str, optional
+        Rule for copies: ``auto``, ``keep`` or ``leave-out``; ``auto`` when absent.
+    tunnels : bool
+        Whether the packet inside a tunnel counts.
+    known : bool
+        Whether it is known that a capture is read.
 
     Raises
     ------
     MayflyError
-        Another word.
+        Another word, or no capture was read in the block, and ``tunnels`` asks for one.
 
     Examples
     --------
-    >>> with copies_as("keep"):
-    ...     ReadOptions().for_files(["a.pcap"])["duplicates"]
-    'keep'
+    >>> with read_as("keep", tunnels=True):
+    ...     options = ReadOptions().for_files(["a.pcap"])
+    >>> options["duplicates"], options["tunnels"]
+    ('keep', True)
     >>> ReadOptions().for_files(["a.pcap"])["duplicates"]
     'auto'
     """
-    if rule not in (None, *ASKED):
-        raise MayflyError(f"--duplicates {rule}: must be auto, keep or leave-out")
-    before = _COPIES.set(rule or "auto")
+    if duplicates not in (None, *ASKED):
+        raise MayflyError(f"--duplicates {duplicates}: must be auto, keep or leave-out")
+    before = _ASKED.set(Asked(duplicates or "auto", tunnels, known))
     try:
         yield
+        refuse_without_packets()
     finally:
-        _COPIES.reset(before)
+        _ASKED.reset(before)
+
+
+def refuse_without_packets() -> None:
+    """Refuse ``--tunnels`` where no capture was read.
+
+    Raises
+    ------
+    MayflyError
+        It was asked for.
+    """
+    found = _ASKED.get()
+    if found is not None and found.tunnels and not found.used:
+        raise MayflyError("--tunnels: looks into the packets of a capture, and none was read")
 
 
 MOST_TRAINS = 20_000_000
@@ -74,8 +113,9 @@ class ReadOptions:
     max_held : int
         Connections held at once, whether they are open or not, 1 to 2^32 - 2; beyond, as before. Each takes about 1 kB.
         Without a bound here the memory of :data:`mayfly.limits.limits` is one, where that is set.
-    tunnels : bool
-        The packet inside GRE, VXLAN, Geneve, GTP-U or IP in IP counts instead of the one outside.
+    tunnels : bool, optional
+        The packet inside GRE, VXLAN, Geneve, GTP-U or IP in IP counts instead of the one outside, with the length that
+        the one outside has on the link. None: as :func:`read_as` says, else False.
     window_s : float, optional
         Packets are put into the order of time, each file being out of it by at most this, 0 to 60 s. None: 10 ms for
         several files, and the order of the file for one.
@@ -83,7 +123,7 @@ class ReadOptions:
         Packets left out as copies of packets before: ``keep`` for none; ``leave-out`` for all that another interface or
         link header captured, or the same one at once; ``auto`` for these where they are more than a fifth of the
         packets; ``taps`` for those another interface or file captured; ``all`` for every equal one. They are counted in
-        any case. None: as :func:`copies_as` says, else ``auto``, and ``taps`` for files that are merged.
+        any case. None: as :func:`read_as` says, else ``auto``, and ``taps`` for files that are merged.
     duplicate_s : float
         With ``taps`` and ``all``: copies are no further apart, 0 to 60 s. Below the least retransmission timeout in
         use, 0.2 s.
@@ -117,7 +157,7 @@ class ReadOptions:
 
     max_flows: int = 1_000_000
     max_held: int = MAX_ROWS
-    tunnels: bool = False
+    tunnels: bool | None = None
     window_s: float | None = None
     duplicates: str | None = None
     duplicate_s: float = 0.1
@@ -151,12 +191,14 @@ class ReadOptions:
         """What ``mayfly._native.read_capture`` takes, with the defaults for that many files."""
         several = len(paths) > 1
         window_s = (0.01 if several else 0.0) if self.window_s is None else self.window_s
-        duplicates = _COPIES.get() if self.duplicates is None else self.duplicates
+        asked = _ASKED.get() or Asked()
+        asked.used = True
+        duplicates = asked.duplicates if self.duplicates is None else self.duplicates
         clocks = (several and "-" not in paths) if self.clocks is None else self.clocks
         return {
             "max_flows": self.max_flows,
             "max_held": self.max_held,
-            "tunnels": self.tunnels,
+            "tunnels": asked.tunnels if self.tunnels is None else self.tunnels,
             "window_ns": round(window_s * 1e9),
             "duplicates": duplicates,
             "duplicate_ns": round(self.duplicate_s * 1e9),

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mayfly.cli.lazy import LazyGroup, Table
-from mayfly.cli.options import Anonymize, AnonymizeKey, Assets, Duplicates, Filter, anonymizing
+from mayfly.cli.options import Anonymize, AnonymizeKey, Assets, Duplicates, Filter, Tunnels, anonymizing
 from mayfly.cli.profile.options import AsJson, Captures, Certificates, Cluster, Internal, Quiet, Shards, Workers
 from mayfly.cli.session import Session
 
@@ -71,6 +71,7 @@ def captures(
     anonymize: Anonymize = False,
     anonymize_key: AnonymizeKey = None,
     duplicates: Duplicates = None,
+    tunnels: Tunnels = False,
     workers: Workers = None,
     cluster: Cluster = None,
     certificates: Certificates = None,
@@ -84,7 +85,7 @@ def captures(
     quiet: Quiet = False,
 ) -> None:
     """Profile captures; the name may be left out."""
-    from mayfly.workload.reading import copies_as
+    from mayfly.workload.reading import read_as
 
     session = Session(as_json, quiet, out, assets)
     sharding = None
@@ -97,7 +98,7 @@ def captures(
     if connections:
         from mayfly.profile.listed import listed
 
-        with copies_as(duplicates), session.progress(f"read {captures[0].name}") as progress:
+        with read_as(duplicates, tunnels), session.progress(f"read {captures[0].name}") as progress:
             rows = listed(captures, trains=trains, progress=progress, **sources)
         files = rows.write(out)
         session.tell(rows, {"files": files}, ["connections: " + files["connections"]])
@@ -105,7 +106,7 @@ def captures(
     from mayfly.profile.answer import profile
     from mayfly.text.quantity import seconds
 
-    with copies_as(duplicates), session.progress(f"profile {captures[0].name}") as progress:
+    with read_as(duplicates, tunnels), session.progress(f"profile {captures[0].name}") as progress:
         found = profile(
             captures,
             bin_s=None if bin_width is None else seconds(bin_width, "bin"),

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import Duplicates, Filter
+from mayfly.cli.options import Duplicates, Filter, Tunnels
 from mayfly.cli.session import Session
 from mayfly.cli.workload import profile as workload_profile
 
@@ -32,14 +32,15 @@ def convert(
     ] = None,
     filter: Filter = None,
     duplicates: Duplicates = None,
+    tunnels: Tunnels = False,
     as_json: AsJson = False,
 ) -> None:
     """Read flows from one format and write them in another."""
     session = Session(as_json, quiet=True, out=target.parent)
     from mayfly.workload.formats.convert import converted
-    from mayfly.workload.reading import copies_as
+    from mayfly.workload.reading import read_as
 
-    with copies_as(duplicates):
+    with read_as(duplicates, tunnels):
         found = converted(source, target, from_format, to_format, mss=mss, internal=internal, filter=filter)
     session.tell(found)
 

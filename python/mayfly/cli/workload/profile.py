@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from mayfly.cli.options import Duplicates, Filter
+from mayfly.cli.options import Duplicates, Filter, Tunnels
 from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
@@ -29,6 +29,7 @@ def measure(
     ] = "5min",
     filter: Filter = None,
     duplicates: Duplicates = None,
+    tunnels: Tunnels = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -38,10 +39,10 @@ def measure(
     from mayfly.profile.workload.measure import fit_list, workload_from
     from mayfly.summary_types import Accounted
     from mayfly.text.quantity import seconds
-    from mayfly.workload.reading import copies_as
+    from mayfly.workload.reading import read_as
 
     account = list[Accounted]()
-    with copies_as(duplicates), session.progress(f"workload from {captures[0].name}") as progress:
+    with read_as(duplicates, tunnels), session.progress(f"workload from {captures[0].name}") as progress:
         workload = workload_from(
             captures,
             internal=internal,

@@ -11,6 +11,7 @@ from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.summary_types import Accounted
 from mayfly.workload.formats.registry import Streamed, read_flows_any, stream_flows, write_flows_as
+from mayfly.workload.reading import refuse_without_packets
 from mayfly.workload.sieve import read_through, refuse_of_table
 
 
@@ -117,6 +118,7 @@ def converted(
             flows = read_flows_any(source, from_format, **both)
         if not sieve.used:
             refuse_of_table(os.fspath(source))
+        refuse_without_packets()
     if flows is None or counted is not None:
         return Converted(counted or Streamed(), os.fspath(target), [], notes, account)
     counted = Streamed.of(flows)

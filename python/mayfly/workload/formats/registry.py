@@ -260,6 +260,17 @@ def sniffed(head: bytes) -> Format | None:
     return next((row for row in FORMATS.values() if row.read is not None and row.sniff(head)), None)
 
 
+def is_capture(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is read as a capture of packets.
+
+    Raises
+    ------
+    MayflyError
+        It cannot be read.
+    """
+    return sniffed(head_of(path)) is packets.PCAP
+
+
 def by_ending(path: str | os.PathLike[str]) -> Format:
     """The writable format with the longest ending that the name has."""
     name = Path(path).name.lower()
