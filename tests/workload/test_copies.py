@@ -123,6 +123,18 @@ def at_two_interfaces(tmp_path):
     return pcapng(tmp_path / "two.pcapng", frames, ("rs", "rc"))
 
 
+def at_both_sides_of_a_nat(tmp_path):
+    """`tcpdump -i any` on a router that translates addresses: what comes in passes the outer side first."""
+    frames = []
+    for time_us, inside, make in download():
+        outer = bytearray(make(hops=63 if inside else 65))
+        address, port = (12, 20) if inside else (16, 22)
+        outer[address : address + 4], outer[port : port + 2] = bytes((203, 0, 113, 5)), struct.pack(">H", 61_234)
+        frames.append((time_us, cooked(make(hops=64), 2, not inside)))
+        frames.append((time_us + (15 if inside else -15), cooked(bytes(outer), 3, inside)))
+    return pcap(tmp_path / "nat.pcap", frames, 276)
+
+
 SIDES = ("packets", "payload_bytes", "distinct_bytes", "retransmits", "data_packets", "acks")
 FIGURES = ("rtt_s", *(f"{end}_{name}" for end in ("opener", "responder") for name in SIDES))
 
@@ -131,7 +143,63 @@ def figures(path, options=None):
     return read_captures(path, options).connections.select(FIGURES).rows()
 
 
-@pytest.mark.parametrize("doubled", [mirrored, at_any, at_two_interfaces])
+def office_once():
+    pcap_file = gzip.decompress(OFFICE.read_bytes())
+    at = 24
+    while at + 16 <= len(pcap_file):
+        seconds, micros, kept, _ = struct.unpack_from("<IIII", pcap_file, at)
+        yield seconds * 10**6 + micros - 10**12, pcap_file[at + 16 : at + 16 + kept]
+        at += 16 + kept
+
+
+def outside(frame, ports):
+    """The frame outside a router that gives all hosts of the office one address, each connection a port."""
+    frame = bytearray(frame)
+    for address, port in ((26, 34), (30, 36)):
+        if frame[address : address + 3] == b"\x0a\x0a\x00":
+            if frame[23] in (6, 17):
+                end = bytes(frame[address : address + 4] + frame[port : port + 2] + frame[23:24])
+                frame[port : port + 2] = struct.pack(">H", ports.setdefault(end, 20_000 + len(ports)))
+            frame[address : address + 4] = bytes((203, 0, 113, 5))
+            frame[22] += -1 if address == 26 else 1
+    frame[:12] = bytes((2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 8))
+    return bytes(frame)
+
+
+COUNTED = ("account", "captures", "copies", "duplicates", "not_ip", "notes", "packets", "skipped", "taps", "translated")
+"""Keys that say how often packets were captured, not what they were."""
+
+
+def without_counts(value):
+    if isinstance(value, dict):
+        return {name: without_counts(of) for name, of in value.items() if name not in COUNTED}
+    return [without_counts(of) for of in value] if isinstance(value, list) else value
+
+
+def test_the_office_on_both_sides_of_a_nat_is_the_office_digit_for_digit(tmp_path):
+    """Before: a connection whose SYN-ACK came before its inner copy lost it, and with it its round trip."""
+    from mayfly.profile.answer import profile
+
+    rows, both, ports = list(office_once()), [], {}
+    for time_us, frame in rows:
+        both.append((time_us, frame))
+        if frame[12:14] == b"\x08\x00":
+            later = 6 if frame[26:29] == b"\x0a\x0a\x00" else -6
+            both.append((time_us + later, outside(frame, ports)))
+    documents = [
+        profile([pcap(tmp_path / f"{name}.pcap", frames)], internal=["10.10.0.0/24"], bootstrap=0).document()
+        for name, frames in (("once", rows), ("both", both))
+    ]
+    counts = documents[1]["counts"]
+    assert (counts["decoded"], counts["copies"], counts["translated"]) == (71_390, 71_390, 707)
+    assert without_counts(documents[0]) == without_counts(documents[1])
+    assert copies_sentence(counts).endswith(
+        "they are left out, so that each packet counts once; 707 connections were seen on both sides of address "
+        "translation and count with their inside addresses; --duplicates keep counts them"
+    )
+
+
+@pytest.mark.parametrize("doubled", [mirrored, at_any, at_two_interfaces, at_both_sides_of_a_nat])
 def test_a_capture_with_every_packet_twice_has_the_figures_of_one_with_each_once(tmp_path, doubled):
     path = doubled(tmp_path)
     expected = figures(once(tmp_path))
@@ -141,7 +209,9 @@ def test_a_capture_with_every_packet_twice_has_the_figures_of_one_with_each_once
     assert 2 * counts["copies"] == counts["packets"]
     assert counts["skipped"]["duplicate"] == counts["copies"]
     kept = read_captures(path, ReadOptions(duplicates="keep"))
-    assert kept.connections["responder_retransmits"].to_list() == [139]
+    # Under other addresses they are connections of their own.
+    expected = [0, 0] if doubled is at_both_sides_of_a_nat else [139]
+    assert kept.connections["responder_retransmits"].to_list() == expected
     assert kept.counts["skipped"]["duplicate"] == 0
     # The table that counts has 32,768 places: of 213 packets some three may be overwritten by those 120 ms behind them.
     assert counts["copies"] - 10 <= kept.counts["copies"] <= counts["copies"]

@@ -9,6 +9,10 @@ use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::read::clocks::Clock;
 
+/// Times that go back by more are those of a clock that was set: queues of a network card write packets out of order by
+/// milliseconds.
+pub const SET_BACK_NS: i64 = 1_000_000_000;
+
 /// A place where packets were captured: an interface of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tap {
@@ -57,6 +61,10 @@ pub struct Shown {
     pub one_way: u64,
     /// Of these, those with a round-trip time.
     pub timed: u64,
+    /// Their payload where both directions were captured, each byte once, bytes ...
+    pub passed_bytes: u64,
+    /// ... and payload that was acknowledged there and never captured: the tap lost it.
+    pub lost_bytes: u64,
 }
 
 impl Shown {
@@ -65,7 +73,13 @@ impl Shown {
         let payload = one.from_opener.distinct_bytes.saturating_add(one.from_responder.distinct_bytes);
         if one.protocol == Protocol::Tcp && payload > 0 {
             self.tcp += 1;
-            self.one_way += u64::from(one.from_opener.packets == 0 || one.from_responder.packets == 0);
+            let one_way = one.from_opener.packets == 0 || one.from_responder.packets == 0;
+            self.one_way += u64::from(one_way);
+            if !one_way {
+                let lost = one.from_opener.unseen_bytes.saturating_add(one.from_responder.unseen_bytes);
+                self.passed_bytes = self.passed_bytes.saturating_add(payload);
+                self.lost_bytes = self.lost_bytes.saturating_add(lost);
+            }
             self.timed += u64::from(one.rtt_ns.is_some());
         }
     }
@@ -88,6 +102,8 @@ pub struct Counts {
     pub filtered: u64,
     /// Packets that are copies of one before, left out or not: those left out are skipped as such.
     pub copies: u64,
+    /// Connections outside a router that translates addresses that were left out, since those inside are read.
+    pub translated: u64,
     /// Connections evicted because of the limit; their packets are in `decoded`.
     pub evicted: u64,
     /// Of the connections that left, which are not evicted, those that were open and heard of late: what they sent later is of
@@ -132,8 +148,14 @@ pub struct Counts {
     pub stopped: bool,
     /// Time of the first packet in the file, nanoseconds since 1970; where packets were put into order, the earliest.
     pub first_ns: Option<i64>,
+    /// Longest step of more than [`SET_BACK_NS`] that times go back within a file, nanoseconds; 0 without one, and where packets
+    /// were put into order.
+    pub set_back_ns: u64,
     earliest_ns: i64,
     latest_ns: i64,
+    /// The latest packet, and times before it: first, earliest, latest.
+    seen_ns: i64,
+    before: (Option<i64>, i64, i64),
     skipped: [u64; Skip::NAMES.len()],
 }
 
@@ -167,6 +189,8 @@ impl Counts {
         self.shown.tcp += shard.shown.tcp;
         self.shown.one_way += shard.shown.one_way;
         self.shown.timed += shard.shown.timed;
+        self.shown.passed_bytes = self.shown.passed_bytes.saturating_add(shard.shown.passed_bytes);
+        self.shown.lost_bytes = self.shown.lost_bytes.saturating_add(shard.shown.lost_bytes);
         for reason in [Reason::Evicted, Reason::Budget] {
             self.account.withdraw(reason, shard.account.left_out(reason));
         }
@@ -183,6 +207,7 @@ impl Counts {
     pub(crate) fn number_from(&mut self, sorted: bool) {
         if sorted && self.first_ns.is_some() {
             self.first_ns = Some(self.earliest_ns);
+            self.set_back_ns = 0;
         }
     }
 
@@ -216,12 +241,24 @@ impl Counts {
         of.bytes = of.bytes.saturating_add(bytes);
     }
 
+    /// A copy that was seen just now at `time_ns` is left out: the capture does not begin or end with it.
+    pub(crate) fn unsee(&mut self, time_ns: i64) {
+        if self.seen_ns == time_ns {
+            (self.first_ns, self.earliest_ns, self.latest_ns) = self.before;
+        }
+    }
+
     #[inline]
     pub(crate) fn see(&mut self, time_ns: i64) {
         self.packets += 1;
+        (self.seen_ns, self.before) = (time_ns, (self.first_ns, self.earliest_ns, self.latest_ns));
         if self.first_ns.is_none() {
             self.first_ns = Some(time_ns);
             (self.earliest_ns, self.latest_ns) = (time_ns, time_ns);
+        }
+        let back_ns = self.latest_ns.saturating_sub(time_ns);
+        if back_ns > SET_BACK_NS {
+            self.set_back_ns = self.set_back_ns.max(back_ns.unsigned_abs());
         }
         self.earliest_ns = self.earliest_ns.min(time_ns);
         self.latest_ns = self.latest_ns.max(time_ns);

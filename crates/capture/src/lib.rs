@@ -34,7 +34,7 @@ pub use connections::rtt::Samples;
 pub use connections::table::{Finished, Packet, Table};
 pub use connections::transfer::{Ideal, Train};
 pub use connections::volumes::{Volume, Volumes};
-pub use counts::{Carried, Counts, Shown, Tap, Unanswered};
+pub use counts::{Carried, Counts, SET_BACK_NS, Shown, Tap, Unanswered};
 pub use decode::decoder::Decoder;
 pub use decode::options::TcpOptions;
 pub use decode::segment::{Endpoint, FRAGMENT, Segment, TcpHeader, Transport};
@@ -57,9 +57,10 @@ use decode::decoder::Identities;
 use files::{STDIN, name_of, open, series};
 use pass_table::Tabled;
 use read::clocks;
+use read::copies::Translations;
 use read::duplicates::Sightings;
 use read::merge::{Merge, Source};
-use read::pass::pass;
+use read::pass::{pass, translations};
 
 /// Reads the captures at `paths` as one, `-` being the standard input; `watch` is asked every few thousand records
 /// whether to go on.
@@ -242,8 +243,17 @@ fn read_sources<R: Read>(
         return Err(CaptureError::MaxFlows);
     }
     let identities = options.duplicates.identities();
+    let mut known = Translations::default();
+    if options.duplicates == Duplicates::Places && again {
+        let mut merge = Merge::of(sources(identities.clone())?, options.window_ns);
+        match translations(&mut merge, read, watch)? {
+            Some(found) => known = found,
+            None => return Ok(None),
+        }
+        read.store(0, Ordering::Relaxed);
+    }
     let mut merge = Merge::of(sources(identities.clone())?, options.window_ns);
-    let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns, again);
+    let mut sightings = Sightings::with(options.duplicates, options.duplicate_ns, again, known);
     // Of files that are merged, times of what leaves early are not known: the first packet may come late.
     let mut tabled = Tabled::of(options, leaving.as_deref_mut().filter(|_| !merge.is_sorted()));
     let mut counts = Counts::looking(options.tunnels);
@@ -259,7 +269,7 @@ fn read_sources<R: Read>(
         let options = Options { duplicates: Duplicates::Places, ..options.clone() };
         return read_sources(sources, again, &options, read, watch, leaving);
     }
-    counts.copies = sightings.copies();
+    (counts.copies, counts.translated) = (sightings.copies(), sightings.translated());
     counts.number_from(merge.is_sorted());
     Ok(Some(tabled.finish(counts)))
 }

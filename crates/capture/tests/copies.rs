@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use capture::{Capture, Duplicates, Options, Skip, read, read_bytes, read_files, split_files};
+use proptest::prelude::*;
 
 use crate::wire::*;
 
@@ -107,7 +108,10 @@ fn a_mirror_port_that_sees_packets_come_and_go_gives_the_figures_of_the_capture(
 fn translated(frame: &Frame, later_us: i64) -> Frame {
     let mut copy = routed(frame, 0, false);
     copy.time_us = frame.time_us.checked_add_signed(later_us).expect("a time");
-    let (address, port) = if copy.bytes[26..30] == CLIENT.0 { (26, 34) } else { (30, 36) };
+    let out = copy.bytes[26..30] == CLIENT.0;
+    let (address, port) = if out { (26, 34) } else { (30, 36) };
+    // What comes in is captured outside first, with a hop more to go.
+    copy.bytes[22] = if out { frame.bytes[22] - 1 } else { frame.bytes[22] + 1 };
     copy.bytes[address..address + 4].copy_from_slice(&[203, 0, 113, 5]);
     copy.bytes[port..port + 2].copy_from_slice(&50_000_u16.to_be_bytes());
     copy
@@ -339,4 +343,132 @@ fn quic_is_told_by_the_long_headers_of_the_first_packets() {
     // RTP begins with the form and without the fixed bit.
     let read = read_as(&[long(1_000_000, CLIENT, SERVER, 0x80)], &AUTO);
     assert!(!read.connections[0].quic);
+}
+
+/// A transfer of a host of a LAN, with numbers, identifications and hops of its own.
+#[derive(Clone, Debug)]
+struct Drawn {
+    host: u8,
+    server: u8,
+    port: u16,
+    numbers: (u32, u32),
+    identification: u16,
+    hops: u8,
+    start_us: u64,
+    answers: u32,
+}
+
+/// Frames as a tap on the LAN sees them: every host has its own link address.
+fn of_lan(drawn: &Drawn) -> Vec<Frame> {
+    let client: End = ([192, 168, 0, drawn.host], drawn.port);
+    let server: End = ([198, 51, 100, drawn.server], 443);
+    let (isn, other) = drawn.numbers;
+    let mut frames = vec![
+        tcp(0, client, server, isn, 0, SYN, 0),
+        tcp(20_000, server, client, other, isn.wrapping_add(1), SYN | ACK, 0),
+        tcp(20_100, client, server, isn.wrapping_add(1), other.wrapping_add(1), ACK, 100),
+    ];
+    for index in 0..drawn.answers {
+        let seq = other.wrapping_add(1 + index * 1_000);
+        frames.push(tcp(40_000 + u64::from(index) * 900, server, client, seq, isn.wrapping_add(101), ACK, 1_000));
+    }
+    for (index, frame) in frames.iter_mut().enumerate() {
+        frame.time_us += 1_000_000 + drawn.start_us;
+        frame.bytes[18..20].copy_from_slice(&drawn.identification.wrapping_add(index as u16).to_be_bytes());
+        frame.bytes[22] = drawn.hops;
+        let out = frame.bytes[26..30] == client.0;
+        frame.bytes[if out { 11 } else { 5 }] = drawn.host;
+    }
+    frames
+}
+
+/// The same outside a router with one public address, and ports of its own.
+fn outside(frame: &Frame, drawn: &Drawn, port: u16) -> Frame {
+    let mut copy = at(frame.time_us, frame.bytes.clone());
+    let out = copy.bytes[26..30] == [192, 168, 0, drawn.host];
+    let (address, at_port) = if out { (26, 34) } else { (30, 36) };
+    copy.bytes[address..address + 4].copy_from_slice(&[203, 0, 113, 5]);
+    copy.bytes[at_port..at_port + 2].copy_from_slice(&port.to_be_bytes());
+    copy.bytes[22] = if out { copy.bytes[22] - 1 } else { copy.bytes[22] + 1 };
+    copy.bytes[0..12].copy_from_slice(&[2, 0, 0, 0, 0, 70, 2, 0, 0, 0, 0, 71]);
+    copy.time_us = if out { copy.time_us + 300 } else { copy.time_us - 300 };
+    copy
+}
+
+fn lan(
+    numbers: impl Strategy<Value = (u32, u32)>,
+    hops: impl Strategy<Value = u8>,
+) -> impl Strategy<Value = Vec<Drawn>> {
+    let one = (1..20_u8, 1..3_u8, any::<u16>(), numbers, any::<u16>(), hops, 0..3_000_u64, 0..6_u32);
+    let drawn = one.prop_map(|(host, server, port, numbers, identification, hops, start_us, answers)| Drawn {
+        host,
+        server,
+        port,
+        numbers,
+        identification,
+        hops,
+        start_us,
+        answers,
+    });
+    proptest::collection::vec(drawn, 1..30).prop_map(|mut all| {
+        // Each its own port: two of one five-tuple would be one connection.
+        all.iter_mut().zip(1_024..).for_each(|(one, port)| one.port = port);
+        all
+    })
+}
+
+fn in_time(mut frames: Vec<Frame>) -> Vec<Frame> {
+    frames.sort_by_key(|frame| frame.time_us);
+    frames
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Hosts with numbers of their own, one or two routers away or none, all at once to a few servers.
+    #[test]
+    fn no_two_connections_of_a_lan_are_merged(drawn in lan(any::<(u32, u32)>(), prop_oneof![Just(63_u8), Just(64), Just(128)])) {
+        let frames = in_time(drawn.iter().flat_map(of_lan).collect());
+        let read = again(&frames, &LEAVE_OUT);
+        prop_assert_eq!((read.counts.copies, read.counts.translated), (0, 0));
+        prop_assert_eq!(read.connections.len(), drawn.len());
+    }
+
+    /// A generator that begins all connections with the same numbers, from hosts that are equally far.
+    #[test]
+    fn nor_are_those_of_a_generator(drawn in lan((0..3_u32, 0..2_u32), Just(64))) {
+        let frames = in_time(drawn.iter().flat_map(of_lan).collect());
+        let read = again(&frames, &LEAVE_OUT);
+        prop_assert_eq!(read.counts.translated, 0);
+        prop_assert_eq!(read.connections.len(), drawn.len());
+    }
+
+    /// Both sides of a router are the inside, packet by packet.
+    #[test]
+    fn both_sides_of_a_router_are_the_inside(drawn in lan(any::<(u32, u32)>(), prop_oneof![Just(63_u8), Just(64), Just(128)])) {
+        let frames = in_time(drawn.iter().flat_map(of_lan).collect());
+        let mut both: Vec<Frame> = frames.iter().map(|frame| at(frame.time_us, frame.bytes.clone())).collect();
+        for (one, port) in drawn.iter().zip(40_000..) {
+            both.extend(of_lan(one).iter().map(|frame| outside(frame, one, port)));
+        }
+        let [once, read] = [(&frames, KEEP), (&in_time(both), AUTO)].map(|(frames, options)| again(frames, &options));
+        prop_assert_eq!(read.counts.translated, drawn.len() as u64);
+        prop_assert_eq!(read.counts.decoded, frames.len() as u64);
+        // Packets of one moment may come in another order, and with them the rows.
+        let ends = |read: &Capture| {
+            let mut rows: Vec<_> = read
+                .connections
+                .iter()
+                .map(|row| (row.opener, row.responder, row.from_opener.wire_bytes, row.from_responder.wire_bytes, row.rtt_ns))
+                .collect();
+            rows.sort();
+            rows
+        };
+        prop_assert_eq!(ends(&once), ends(&read));
+    }
+}
+
+/// From memory, which can be read again.
+fn again(frames: &[Frame], options: &Options) -> Capture {
+    read_bytes(&pcap(frames, 1, false, false), options, &mut || true).expect("a capture")
 }

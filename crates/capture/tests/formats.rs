@@ -375,6 +375,38 @@ fn an_ip_length_beyond_the_frame_is_damage_where_the_frame_is_whole() {
 }
 
 #[test]
+fn no_length_field_is_believed_beyond_a_whole_frame() {
+    let big = tcp(0, CLIENT, SERVER, 1, 0, ACK, 1448);
+    let whole = |packet: Vec<u8>, ether_type: u16| at(10, ethernet(ether_type, &packet));
+    let datagram = |ports: (u16, u16)| [&udp_header(ports, 100)[..], &[5; 100]].concat();
+    let lying = |mut body: Vec<u8>| {
+        body[4..6].copy_from_slice(&60_000_u16.to_be_bytes());
+        body
+    };
+    // A total length of IPv4 and a payload length of IPv6 of another packet, also where the protocol is not read.
+    for (bytes, ether_type) in [
+        (ipv4([1; 4], [2; 4], 17, &datagram((1, 2)), Some(30_000), 0), 0x0800),
+        (ipv4([1; 4], [2; 4], 50, &datagram((1, 2)), Some(30_000), 0), 0x0800),
+        (ipv6(17, &datagram((1, 2)), 30_000), 0x86dd),
+    ] {
+        let read = read_frames(&[big.clone(), whole(bytes, ether_type)]);
+        assert_eq!((read.counts.decoded, read.counts.skipped(Skip::Malformed)), (1, 1));
+    }
+    // The length of UDP says nothing that IP does not, and 0 in that of IP is the length of the frame.
+    for (bytes, ether_type) in [
+        (ipv4([1; 4], [2; 4], 17, &lying(datagram((1, 2))), None, 0), 0x0800),
+        (ipv4([1; 4], [2; 4], 17, &datagram((1, 2)), Some(0), 0), 0x0800),
+        (ipv6(17, &lying(datagram((1, 2))), 108), 0x86dd),
+        (ipv6(17, &datagram((1, 2)), 0), 0x86dd),
+    ] {
+        let length = bytes.len() as u64;
+        let read = read_frames(&[big.clone(), whole(bytes, ether_type)]);
+        let side = &read.connections[1].from_opener;
+        assert_eq!((side.wire_bytes, side.payload_bytes), (length, 100));
+    }
+}
+
+#[test]
 fn the_caller_can_stop_the_reading_and_bounds_are_checked() {
     let file = pcap(&exchange(), 1, false, false);
     let stopped = read(&file[..], &Options::default(), &mut || false);

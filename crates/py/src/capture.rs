@@ -194,6 +194,8 @@ pub(crate) struct Told {
     filtered: u64,
     decoded: u64,
     copies: u64,
+    #[serde(skip_serializing_if = "none")]
+    translated: u64,
     skipped: Map<String, Json>,
     fragments: u64,
     tunnelled: Map<String, Json>,
@@ -212,6 +214,8 @@ pub(crate) struct Told {
     clocks: Vec<Clock>,
     truncated: bool,
     nanoseconds: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_back_s: Option<f64>,
     stopped: bool,
     duration_s: f64,
     first_epoch_s: Option<f64>,
@@ -273,6 +277,7 @@ impl Told {
             filtered: counts.filtered,
             decoded: counts.decoded,
             copies: counts.copies,
+            translated: counts.translated,
             skipped: Skip::NAMES.iter().map(|&(reason, name)| count(name, counts.skipped(reason))).collect(),
             fragments: counts.fragments,
             tunnelled: Tunnel::NAMES.iter().map(|&(kind, name)| count(name, counts.tunnelled[kind as usize])).collect(),
@@ -294,6 +299,7 @@ impl Told {
             clocks: counts.clocks.iter().map(clock).collect(),
             truncated: counts.truncated,
             nanoseconds: counts.nanoseconds,
+            set_back_s: (counts.set_back_ns > 0).then_some(counts.set_back_ns as f64 * 1e-9),
             stopped: counts.stopped,
             duration_s: counts.duration_ns() as f64 * 1e-9,
             first_epoch_s: counts.first_ns.map(|ns| ns as f64 * 1e-9),

@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use replay::UdpShare;
 
-/// Of a capture of more than a day in which next to nothing passes; the longest time without anything, and from the first
-/// packet to the last, s.
+/// Of the times of a capture: the longest time without anything, from the first packet to the last, and the longest step
+/// back, s; whether it has nanoseconds in place of microseconds.
 #[pyfunction]
-pub fn clock_jump_sentence(silence_s: Option<f64>, duration_s: f64) -> Option<String> {
-    replay::clock_jump(silence_s, duration_s)
+pub fn clock_sentences(silence_s: Option<f64>, duration_s: f64, set_back_s: f64, nanoseconds: bool) -> Vec<String> {
+    replay::clocks(silence_s, duration_s, set_back_s, nanoseconds)
 }
 
 /// Of a capture of which much passes between hosts of one side: less than this share of the bytes crosses.
@@ -22,11 +22,18 @@ pub fn filtered_sentence(expression: &str, left_out: u64, packets: u64) -> Strin
     replay::filtered(expression, left_out, packets)
 }
 
-/// Of a capture of which so many of its packets are copies, left out or not, seen at interfaces of these numbers and names.
+/// Of a capture of which so many of its packets are copies, left out or not, seen at interfaces of these numbers and names;
+/// so many connections are left out as sides of others.
 #[pyfunction]
-pub fn copies_sentence(copies: u64, packets: u64, left_out: bool, taps: Vec<(u32, Option<String>)>) -> Option<String> {
+pub fn copies_sentence(
+    copies: u64,
+    packets: u64,
+    left_out: bool,
+    translated: u64,
+    taps: Vec<(u32, Option<String>)>,
+) -> Option<String> {
     let taps = taps.iter().map(|(interface, name)| (*interface, name.as_deref()));
-    replay::copies(copies, packets, left_out, taps)
+    replay::copies(copies, packets, left_out, translated, taps)
 }
 
 /// What share of the bytes is QUIC, what share other UDP, some of it at port 443, and what share of other IP protocols; and

@@ -106,7 +106,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(shards::split_capture, module)?)?;
     module.add_function(wrap_pyfunction!(shards::read_shard, module)?)?;
     module.add_class::<captured::CaptureReading>()?;
-    module.add_function(wrap_pyfunction!(doubts::clock_jump_sentence, module)?)?;
+    module.add_function(wrap_pyfunction!(doubts::clock_sentences, module)?)?;
     module.add_function(wrap_pyfunction!(doubts::one_sided_sentence, module)?)?;
     module.add_function(wrap_pyfunction!(doubts::copies_sentence, module)?)?;
     module.add_function(wrap_pyfunction!(doubts::udp_sentences, module)?)?;

@@ -90,8 +90,9 @@ struct ShardTold {
     unanswered: [u64; 3],
     /// Packets of connections that were given up and did not leave: too many open, too many in all.
     lost: [Amount; 2],
-    /// TCP connections with payload, those of one direction, and those with a round-trip time.
-    shown: [u64; 3],
+    /// TCP connections with payload, those of one direction, and those with a round-trip time; payload that passed, and that
+    /// the tap lost.
+    shown: [u64; 5],
     trains_left_out: u64,
     volumes_left_out: u64,
     volume_width_ns: i64,
@@ -104,11 +105,11 @@ impl ShardTold {
     /// What [`Counts::add_shard`] takes of it.
     fn counts(&self) -> Counts {
         let [connections, packets, bytes] = self.unanswered;
-        let [tcp, one_way, timed] = self.shown;
+        let [tcp, one_way, timed, passed_bytes, lost_bytes] = self.shown;
         let mut counts = Counts::default();
         counts.evicted = self.evicted;
         counts.unanswered = Unanswered { connections, packets, bytes };
-        counts.shown = Shown { tcp, one_way, timed };
+        counts.shown = Shown { tcp, one_way, timed, passed_bytes, lost_bytes };
         for (reason, amount) in LOST.into_iter().zip(self.lost) {
             counts.account.see(amount);
             counts.account.leave_out(reason, amount);
@@ -143,6 +144,7 @@ pub fn read_shard(
         train.connection = read.serials[train.connection as usize];
     }
     let trains = Table::of(&read.trains)?.batch();
+    let shown = read.counts.shown;
     let told = ShardTold {
         packets: read.counts.packets,
         rows: read.connections.len() as u64,
@@ -153,7 +155,7 @@ pub fn read_shard(
             [unanswered.connections, unanswered.packets, unanswered.bytes]
         },
         lost: LOST.map(|reason| read.counts.account.left_out(reason)),
-        shown: [read.counts.shown.tcp, read.counts.shown.one_way, read.counts.shown.timed],
+        shown: [shown.tcp, shown.one_way, shown.timed, shown.passed_bytes, shown.lost_bytes],
         trains_left_out: read.counts.trains_left_out,
         volumes_left_out: read.counts.volumes_left_out,
         volume_width_ns: read.counts.volume_width_ns,

@@ -9,7 +9,7 @@ use crate::udp_share::UdpShare;
 /// Share of the bytes that crosses from which on the rest is not worth a word.
 const MOSTLY_CROSSING: f64 = 0.9;
 /// Only of a capture longer than this is a silence doubtful, s ...
-const GAP_OF_S: f64 = 86_400.0;
+const GAP_OF_S: f64 = 3_600.0;
 /// ... that lasts for this share of it.
 const GAP_SHARE: f64 = 0.9;
 
@@ -23,14 +23,12 @@ const LEFT_OUT_FROM: u64 = 5;
 const MOST_NAMED: usize = 4;
 
 /// What to doubt in a capture of which `crossing` is the share of the bytes that passes between both sides.
-pub(crate) fn doubts(udp: &UdpShare, volumes: &[Volume], counts: &Counts, crossing: f64) -> Vec<String> {
-    let duration_s = counts.duration_ns() as f64 * 1e-9;
+pub(crate) fn doubts(udp: &UdpShare, counts: &Counts, crossing: f64) -> Vec<String> {
     let taps = counts.taps.iter().zip(&counts.names).map(|(tap, name)| (tap.interface, name.as_deref()));
     let left_out = counts.skipped(Skip::Duplicate) > 0;
     let found = [
-        clock_jump(longest_silence_s(volumes), duration_s),
         one_sided(crossing),
-        copies(counts.copies, counts.packets, left_out, taps),
+        copies(counts.copies, counts.packets, left_out, counts.translated, taps),
         udp.replay_sentence(),
     ];
     found.into_iter().flatten().collect()
@@ -48,16 +46,26 @@ pub fn filtered(expression: &str, left_out: u64, packets: u64) -> String {
     )
 }
 
-/// Of a capture of more than a day, of `duration_s`, in which next to nothing passes: the longest time without anything is
-/// `silence_s`.
-pub fn clock_jump(silence_s: Option<f64>, duration_s: f64) -> Option<String> {
-    let silence_s = silence_s.filter(|&silence_s| duration_s > GAP_OF_S && silence_s > GAP_SHARE * duration_s)?;
-    Some(format!(
-        "nothing passes for {} of {}: two captures in one file, or a clock that jumped; shares of time and mean loads mean \
-         nothing: cut it there (editcap -A and -B)",
-        text::time(silence_s),
-        text::time(duration_s)
-    ))
+/// What to doubt in the times of a capture of `duration_s`: the longest time without anything is `silence_s`, times go back by
+/// `set_back_s` at most, and it has `nanoseconds` where its header says microseconds.
+pub fn clocks(silence_s: Option<f64>, duration_s: f64, set_back_s: f64, nanoseconds: bool) -> Vec<String> {
+    const WHY: &str = "two captures in one file, or a clock that jumped; shares of time and mean loads mean nothing: cut it there \
+                       (editcap -A and -B)";
+    let silence_s = silence_s.filter(|&silence_s| duration_s > GAP_OF_S && silence_s > GAP_SHARE * duration_s);
+    let silence = silence_s
+        .map(|silence_s| format!("nothing passes for {} of {}: {WHY}", text::time(silence_s), text::time(duration_s)));
+    let back =
+        (set_back_s > 0.0).then(|| format!("times go back by {} within the capture: {WHY}", text::time(set_back_s)));
+    let fine = nanoseconds.then(|| {
+        "the capture is a pcap of microseconds by its header and has nanoseconds: times are read as these".to_owned()
+    });
+    [silence, back, fine].into_iter().flatten().collect()
+}
+
+/// The same of what was read.
+pub(crate) fn clocks_of(volumes: &[Volume], counts: &Counts) -> Vec<String> {
+    let duration_s = counts.duration_ns() as f64 * 1e-9;
+    clocks(longest_silence_s(volumes), duration_s, counts.set_back_ns as f64 * 1e-9, counts.nanoseconds)
 }
 
 /// Of a capture of which much passes between hosts of one side; `crossing` is the share of the bytes that does not.
@@ -77,6 +85,7 @@ pub fn copies<'a>(
     copies: u64,
     packets: u64,
     left_out: bool,
+    translated: u64,
     taps: impl Iterator<Item = (u32, Option<&'a str>)>,
 ) -> Option<String> {
     let share = copies as f64 / packets as f64;
@@ -103,7 +112,16 @@ pub fn copies<'a>(
     let many = copies > packets / LEFT_OUT_FROM;
     Some(match (left_out, many) {
         (true, _) => {
-            format!("{seen}: they are left out, so that each packet counts once; --duplicates keep counts them")
+            let sides = match translated {
+                0 => String::new(),
+                1 => "; one connection was seen on both sides of address translation and counts with its inside addresses"
+                    .to_owned(),
+                more => format!(
+                    "; {} connections were seen on both sides of address translation and count with their inside addresses",
+                    text::grouped(more)
+                ),
+            };
+            format!("{seen}: they are left out, so that each packet counts once{sides}; --duplicates keep counts them")
         }
         (false, true) => format!(
             "{seen}: they count as traffic and as retransmissions, and the figures are wrong by that; --duplicates \
@@ -232,7 +250,7 @@ mod tests {
     use super::*;
 
     fn said(taps: &[(u32, Option<&str>)]) -> String {
-        copies(50, 100, true, taps.iter().copied()).unwrap_or_default()
+        copies(50, 100, true, 0, taps.iter().copied()).unwrap_or_default()
     }
 
     #[test]
@@ -247,13 +265,18 @@ mod tests {
 
     #[test]
     fn few_copies_and_short_silences_are_no_doubt() {
-        assert_eq!(copies(9, 1_000, false, std::iter::empty()), None);
-        assert_eq!(copies(0, 0, false, std::iter::empty()), None);
-        assert_eq!(clock_jump(Some(60_000.0), 86_000.0), None);
-        assert!(
-            clock_jump(Some(1_400_000.0), 1_470_000.0)
-                .is_some_and(|said| said.starts_with("nothing passes for 1,400,000 s"))
-        );
+        assert_eq!(copies(9, 1_000, false, 0, std::iter::empty()), None);
+        assert_eq!(copies(0, 0, false, 0, std::iter::empty()), None);
+        assert_eq!(clocks(Some(60_000.0), 86_000.0, 0.0, false), Vec::<String>::new());
+        assert_eq!(clocks(Some(3_400.0), 3_500.0, 0.0, false), Vec::<String>::new());
+        let said = clocks(Some(10_800.0), 10_900.0, 7_200.0, true);
+        let starts = [
+            "nothing passes for 10,800 s of 10,900 s: two",
+            "times go back by 7,200 s within",
+            "the capture is a pcap",
+        ];
+        assert_eq!(said.len(), starts.len());
+        assert!(said.iter().zip(starts).all(|(said, start)| said.starts_with(start)), "{said:?}");
         assert_eq!(one_sided(0.9), None);
     }
 }

@@ -40,7 +40,7 @@ mod udp_share;
 mod unanswerable;
 
 pub use closed::{Start, closed};
-pub use doubts::{clock_jump, copies, filtered, one_sided};
+pub use doubts::{clocks, copies, filtered, one_sided};
 pub use flows::{Captured, Flow, What};
 pub use form::Form;
 pub use hosts::Networks;

@@ -9,7 +9,7 @@ use capture::{Connection, Counts, Protocol};
 
 use crate::doubts::{CUT_HEADER, LEAST_ONE_WAY, LEAST_SAID, LINK_TYPE, first_of, reasons};
 use crate::text;
-use crate::unanswerable::opaque_sentence;
+use crate::unanswerable::not_known;
 use hosts::Ends;
 
 /// Share of the connections of a side that one address has where it may stand for many hosts ...
@@ -21,7 +21,7 @@ pub(crate) const ASSUMED_RTT_S: f64 = 0.04;
 
 /// What of a capture no replay has; `near` says of each address whether it is on the near side.
 pub(crate) fn missing(connections: &[Connection], counts: &Counts, ends: &Ends, near: &[bool]) -> Vec<String> {
-    let found = [opaque_sentence(counts), left_out(counts), one_way(connections), one_host(connections, ends, near)];
+    let found = [not_known(counts), left_out(counts), one_way(connections), one_host(connections, ends, near)];
     found.into_iter().flatten().collect()
 }
 

@@ -5,7 +5,7 @@ use hosts::{Ends, Networks, Seen, Sites, Tally, Unsited};
 
 use crate::calls::calls;
 use crate::datagrams::datagrams;
-use crate::doubts::{doubts, why_nothing};
+use crate::doubts::{clocks_of, doubts, why_nothing};
 use crate::flows::{Captured, carries};
 use crate::form::Form;
 use crate::known::{Known, KnownCall, Sizes};
@@ -95,7 +95,8 @@ impl Replay {
         let (near, of_all) = (of_rows(&carrying).inside, of_rows(&all));
         let width_s = counts.volume_width_ns as f64 * 1e-9;
         let called = calls(connections, volumes, width_s);
-        let missing = missing(connections, counts, &ends, &of_all.inside);
+        let mut said = clocks_of(volumes, counts);
+        said.extend(missing(connections, counts, &ends, &of_all.inside));
         let left_out_share = left_out_share(counts);
         let framing = framing(connections, counts, &ends, &of_all.inside);
         let tap = Tap::of(connections, volumes, &ends, &near);
@@ -105,7 +106,7 @@ impl Replay {
             _ => datagrams(packets, &paths, form == Form::Packets),
         };
         let udp = UdpShare::of(connections, &called, &media(connections, &datagrams, &bursts));
-        let doubts = doubts(&udp, volumes, counts, of_all.crossing);
+        let doubts = doubts(&udp, counts, of_all.crossing);
         let pieces = match form {
             Form::Users | Form::Trains => pieces(trains, &paths, &ends, &near, &tap),
             Form::Packets | Form::Transfers => Vec::new(),
@@ -134,7 +135,7 @@ impl Replay {
             bursts,
         };
         let partial = partial(counts, connections.len());
-        Ok(Replay { known, tap, doubts, partial, missing, udp, left_out_share, framing })
+        Ok(Replay { known, tap, doubts, partial, missing: said, udp, left_out_share, framing })
     }
 
     /// What becomes of the packets.
@@ -152,7 +153,7 @@ impl Replay {
         self.known.lasted_s
     }
 
-    /// What of the capture no list has, in sentences; what a list lacks is in [`List::missing`].
+    /// What to doubt in the times of the capture, and what of it no list has, in sentences; what a list lacks is in [`List::missing`].
     pub fn missing(&self) -> &[String] {
         &self.missing
     }

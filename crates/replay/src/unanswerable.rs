@@ -1,6 +1,6 @@
 //! What a capture cannot answer, in one line: the words are decided here for every command.
 
-use capture::{Amount, Counts, FRAGMENT, Reason, TUNNEL_PROTOCOLS};
+use capture::{Amount, Counts, FRAGMENT, Reason, Shown, TUNNEL_PROTOCOLS};
 
 use crate::doubts::{CUT_HEADER, LEAST_ONE_WAY, LEAST_SAID, LINK_TYPE, protocol_text};
 use crate::text;
@@ -16,6 +16,7 @@ pub fn cannot_answer(counts: &Counts) -> Option<String> {
         others,
         fragments,
         left_out(counts, Reason::LinkType).map(|share| format!("what packets {LINK_TYPE} carry ({share})")),
+        lost_by_the_tap(counts),
         by_bytes(counts, Reason::NotIp).map(|share| format!("what frames that are not IP carry ({share})")),
         left_out(counts, Reason::CutHeader).map(|share| format!("what packets {CUT_HEADER} carry ({share})")),
         left_out(counts, Reason::Damaged).map(|share| format!("what damaged packets carry ({share})")),
@@ -25,9 +26,11 @@ pub fn cannot_answer(counts: &Counts) -> Option<String> {
     in_one(&found)
 }
 
-/// The same of IP protocols whose headers are not read alone: they load the link, but nobody knows what is in them.
-pub(crate) fn opaque_sentence(counts: &Counts) -> Option<String> {
-    in_one(&opaque_clauses(counts))
+/// The same of what has no sentence of its own in a replay: IP protocols whose headers are not read load the link, but nobody
+/// knows what is in them, and what the tap lost loads none.
+pub(crate) fn not_known(counts: &Counts) -> Option<String> {
+    let [tunnels, others, fragments] = opaque_clauses(counts);
+    in_one(&[tunnels, others, fragments, lost_by_the_tap(counts)])
 }
 
 fn in_one(clauses: &[Option<String>]) -> Option<String> {
@@ -96,6 +99,14 @@ fn may_be_entered(counts: &Counts) -> bool {
     !counts.inside && ENTERED.iter().any(|number| counts.other_protocols.contains_key(number))
 }
 
+fn lost_by_the_tap(counts: &Counts) -> Option<String> {
+    let Shown { passed_bytes, lost_bytes, .. } = counts.shown;
+    let share = lost_bytes as f64 / (passed_bytes as f64 + lost_bytes as f64);
+    (lost_bytes > 0 && share >= LEAST_SAID).then(|| {
+        format!("what the tap lost ({} of the TCP payload was acknowledged and never captured)", percent(share))
+    })
+}
+
 fn round_trips(counts: &Counts) -> Option<String> {
     let shown = counts.shown;
     if shown.one_way > 0 && shown.one_way as f64 >= LEAST_ONE_WAY * shown.tcp as f64 {
@@ -123,7 +134,7 @@ fn copies(counts: &Counts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use capture::{Carried, Shown};
+    use capture::Carried;
 
     use super::*;
 
@@ -138,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_is_said_is_what_the_account_has() {
-        let usual = Shown { tcp: 9, one_way: 0, timed: 9 };
+        let usual = Shown { tcp: 9, timed: 9, ..Shown::default() };
         assert_eq!(cannot_answer(&counts(Reason::NotIp, 0, usual)), None);
         let mut esp = counts(Reason::NotIp, 0, usual);
         esp.other_protocols.insert(50, Carried { packets: 94, bytes: 9_400 });
@@ -150,13 +161,17 @@ mod tests {
         let said = "What this capture cannot answer: who sends what inside GRE (IP protocol 47) (94.0 % of the bytes: \
                     --tunnels looks inside); whose the fragments without their first are (2.0 % of the bytes)";
         assert_eq!(cannot_answer(&gre).as_deref(), Some(said));
+        let lossy = Shown { passed_bytes: 950, lost_bytes: 50, ..usual };
+        let said = "What this capture cannot answer: what the tap lost (5.0 % of the TCP payload was acknowledged and never \
+                    captured)";
+        assert_eq!(cannot_answer(&counts(Reason::NotIp, 0, lossy)).as_deref(), Some(said));
         gre.inside = true;
         assert!(cannot_answer(&gre).is_some_and(|said| !said.contains("--tunnels")));
-        let one_way = cannot_answer(&counts(Reason::CutHeader, 2, Shown { tcp: 9, one_way: 9, timed: 0 }));
+        let one_way = cannot_answer(&counts(Reason::CutHeader, 2, Shown { tcp: 9, one_way: 9, ..Shown::default() }));
         let said = "What this capture cannot answer: what packets cut within their headers carry (2.0 % of the bytes); round \
                     trips and the load of the other direction (9 of 9 TCP connections were captured in one direction only)";
         assert_eq!(one_way.as_deref(), Some(said));
-        let timeless = cannot_answer(&counts(Reason::NotIp, 0, Shown { tcp: 9, one_way: 0, timed: 0 }));
+        let timeless = cannot_answer(&counts(Reason::NotIp, 0, Shown { tcp: 9, ..Shown::default() }));
         assert!(timeless.is_some_and(|said| said.ends_with("round trips (none of its 9 TCP connections shows one)")));
     }
 }

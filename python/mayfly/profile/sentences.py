@@ -7,7 +7,7 @@ from mayfly.limits import stopped_sentence
 from mayfly.text.readable import bytes_text, rate_text, share_text, time_text
 from mayfly.workload.account import cannot_answer
 from mayfly.workload.copies import copies_sentence
-from mayfly.workload.doubts import SKIPPED, clock_jump_sentence, loads_sentence, one_sided_sentence
+from mayfly.workload.doubts import SKIPPED, clock_sentences, loads_sentence, one_sided_sentence
 from mayfly.workload.doubts import reasons as reasons_of
 from mayfly.workload.sieve import sieve_sentences
 from mayfly.workload.udp_share import UdpShare
@@ -44,6 +44,10 @@ def verdict(document: Mapping[str, Any]) -> list[str]:
     doubt = [] if partial is None else [partial]
     loads = loads_sentence(document["counts"])
     doubt += [] if loads is None else [loads]
+    counts = document["counts"]
+    doubt += clock_sentences(
+        link["longest_silence_s"], duration_s, counts.get("set_back_s", 0.0), bool(counts.get("nanoseconds"))
+    )
     doubt += cannot_answer(document["account"])
     return [*doubt, *summed_up(document["counts"], listed=False), *_verdict(link, duration_s)]
 
@@ -139,9 +143,6 @@ def _doubts(document: Mapping[str, Any]) -> list[str]:
     told = sieve_sentences(document["counts"])
     if sentence := copies_sentence(document["counts"]):
         told.append(sentence)
-    silence_s, duration_s = document["link"]["longest_silence_s"], document["dataset"]["duration_s"]
-    if sentence := clock_jump_sentence(silence_s, duration_s):
-        told.append(sentence)
     packets = document["counts"].get("packets", 0)
     # Copies have a sentence of their own.
     skipped = {name: count for name, count in document["counts"].get("skipped", {}).items() if name != "duplicate"}
@@ -155,8 +156,6 @@ def _doubts(document: Mapping[str, Any]) -> list[str]:
             "the table has no metadata of Mayfly, which Polars drops when it writes: the date is unknown, and so are "
             "packets that belong to no connection"
         )
-    if document["counts"].get("nanoseconds"):
-        told.append("the capture is a pcap of microseconds by its header and has nanoseconds: times are read as these")
     if document["counts"].get("truncated"):
         told.append("the capture ends inside a packet")
     return told

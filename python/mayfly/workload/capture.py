@@ -17,7 +17,6 @@ from mayfly.arrays import Floats
 from mayfly.workload.columns import Table, columns_of
 from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
-from mayfly.workload.doubts import clock_jump_sentence as clock_jump_sentence
 from mayfly.workload.doubts import one_sided_sentence as one_sided_sentence
 from mayfly.workload.doubts import refuse_partial
 from mayfly.workload.sides import near_side, sides_of

@@ -27,4 +27,5 @@ def copies_sentence(counts: Mapping[str, Any]) -> str | None:
     """
     left_out = bool(counts.get("skipped", {}).get("duplicate"))
     taps = [(tap["interface"], tap.get("name")) for tap in counts.get("taps", [])]
-    return _native.copies_sentence(counts.get("copies", 0), counts.get("packets", 0), left_out, taps)
+    copies, packets, translated = (counts.get(name, 0) for name in ("copies", "packets", "translated"))
+    return _native.copies_sentence(copies, packets, left_out, translated, taps)

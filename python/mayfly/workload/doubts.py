@@ -32,28 +32,36 @@ def one_sided_sentence(crossing: float) -> str | None:
     return _native.one_sided_sentence(crossing)
 
 
-def clock_jump_sentence(silence_s: float | None, duration_s: float) -> str | None:
-    """What to doubt in a capture of more than a day in which next to nothing passes.
+def clock_sentences(
+    silence_s: float | None, duration_s: float, set_back_s: float = 0.0, nanoseconds: bool = False
+) -> list[str]:
+    """What to doubt in the times of a capture.
 
     Parameters
     ----------
     silence_s : float or None
-        Longest time in which nothing passes, s.
+        Longest time in which nothing passes, s: worth a word where it is more than 0.9 of a capture of more than an
+        hour.
     duration_s : float
         From the first packet to the last, s.
+    set_back_s : float
+        Longest step of more than 1 s that times go back, s; 0 without one.
+    nanoseconds : bool
+        Whether a file of microseconds had nanoseconds.
 
     Returns
     -------
-    str or None
-        None where there is no such doubt.
+    list of str
 
     Examples
     --------
-    >>> clock_jump_sentence(1_400_000.0, 1_470_000.0)[:19]
+    >>> [said] = clock_sentences(1_400_000.0, 1_470_000.0)
+    >>> said[:19]
     'nothing passes for '
-    >>> clock_jump_sentence(60_000.0, 86_000.0)
+    >>> clock_sentences(60_000.0, 86_000.0)
+    []
     """
-    return _native.clock_jump_sentence(silence_s, duration_s)
+    return _native.clock_sentences(silence_s, duration_s, set_back_s, nanoseconds)
 
 
 SKIPPED = {

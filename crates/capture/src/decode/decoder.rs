@@ -214,12 +214,13 @@ impl Decoder {
     }
 
     fn packet(&mut self, ip: &Ip<'_>, time_ns: i64, depth: usize) -> Result<Segment, Skip> {
-        if self.tunnels && depth < tunnel::DEPTH_MAX && ip.fragment_offset == 0 {
-            match self.inner(ip, time_ns, depth) {
-                Some(Ok(inner)) => return Ok(inner),
-                // A datagram to the port of a tunnel that is none is a datagram, and what cannot be looked into is load.
-                Some(Err(_)) | None => {}
-            }
+        // A datagram to the port of a tunnel that is none is a datagram, and what cannot be looked into is load.
+        if self.tunnels
+            && depth < tunnel::DEPTH_MAX
+            && ip.fragment_offset == 0
+            && let Some(Ok(inner)) = self.inner(ip, time_ns, depth)
+        {
+            return Ok(inner);
         }
         if !is_decoded(ip.protocol) {
             // Its fragments are no more than it is.

@@ -8,6 +8,8 @@ use crate::decode::segment::{FIN, RST, SYN, TcpHeader};
 const NO_IDENTIFICATION: u32 = 1;
 /// Of the number of an end in a place.
 pub(crate) const END_BITS: u32 = 5;
+/// The upper bits of a place are the lower ones of its hop count.
+const HOPS_FROM: u32 = 16 + 2 * END_BITS;
 
 /// Secret with which packets are identified: the same packet at every place where it is captured, whatever routers and network
 /// cards change. Ends are in an identity only where nothing else numbers a packet, since a router may translate them. The
@@ -111,7 +113,8 @@ pub(crate) fn ends([source, destination]: [u64; 2]) -> u32 {
     end(source) << END_BITS | end(destination)
 }
 
-/// Where a packet was captured, but for the tap: its link header and how many hops it may go, above its [`ends`].
+/// Where a packet was captured, but for the tap: its link header and how many hops it may go, above its [`ends`]; the lower
+/// bits of the hops once more above these.
 #[inline]
 pub(crate) fn place(link: &[u8], hops: u8, ends: u32) -> u32 {
     if let Ok(link) = link.try_into() {
@@ -119,12 +122,17 @@ pub(crate) fn place(link: &[u8], hops: u8, ends: u32) -> u32 {
     }
     let (words, bytes) = link.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word)).chain(bytes.iter().map(|byte| u64::from(*byte)));
-    placed(words.fold(u64::from(hops), step), ends)
+    placed(words.fold(u64::from(hops), step), hops, ends)
 }
 
 #[inline]
-fn placed(sum: u64, ends: u32) -> u32 {
-    ((sum >> 48) as u32) << (2 * END_BITS) | ends
+fn placed(sum: u64, hops: u8, ends: u32) -> u32 {
+    u32::from(hops) << HOPS_FROM | ((sum >> 48) as u32) << (2 * END_BITS) | ends
+}
+
+/// Hops between two places, modulo the bits that places have for them: a packet passed the second one later.
+pub(crate) fn hops_between(first: u32, second: u32) -> u32 {
+    (first >> HOPS_FROM).wrapping_sub(second >> HOPS_FROM) & (u32::MAX >> HOPS_FROM)
 }
 
 /// The same of an Ethernet header without tags.
@@ -133,7 +141,7 @@ pub(crate) fn ethernet_place(link: &[u8; 14], hops: u8, ends: u32) -> u32 {
     let [a, b, c, d, e, f, g, h, i, j, k, l, _, _] = *link;
     let both =
         u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ u64::from(u32::from_le_bytes([i, j, k, l])).rotate_left(29);
-    placed(step(u64::from(hops), both), ends)
+    placed(step(u64::from(hops), both), hops, ends)
 }
 
 #[inline]

@@ -18,6 +18,15 @@ pub(crate) struct Key {
     six: bool,
 }
 
+/// The end of a packet that a router that translates addresses has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Translated {
+    /// Who sent it: it goes out.
+    Source,
+    /// The addressee: it comes in.
+    Destination,
+}
+
 impl Key {
     /// The key of a segment, and which end of it sent it.
     #[inline]
@@ -61,11 +70,24 @@ impl Key {
         }
     }
 
-    /// Whether one end is the same, and the protocol.
-    pub(crate) fn shares_an_end(&self, other: &Key) -> bool {
-        let end = |key: &Key, at: usize| (key.addresses[at], key.ports[at]);
-        let shared = [(0, 0), (0, 1), (1, 0), (1, 1)].iter().any(|&(own, its)| end(self, own) == end(other, its));
-        shared && self.protocol == other.protocol && self.number == other.number && self.six == other.six
+    /// Which end a router has translated, where a packet from end `from` of this key is one from end `other_from` of `other`:
+    /// one end stays, and the protocol. None where neither or both are the same.
+    pub(crate) fn translated(&self, from: usize, other: &Key, other_from: usize) -> Option<Translated> {
+        if self.protocol != other.protocol || self.number != other.number || self.six != other.six {
+            return None;
+        }
+        let same =
+            |own: usize, its: usize| (self.addresses[own], self.ports[own]) == (other.addresses[its], other.ports[its]);
+        match (same(from, other_from), same(1 - from, 1 - other_from)) {
+            (false, true) => Some(Translated::Source),
+            (true, false) => Some(Translated::Destination),
+            _ => None,
+        }
+    }
+
+    /// The address of an end, as a number.
+    pub(crate) fn address(&self, end: usize) -> u128 {
+        self.addresses[end]
     }
 
     /// All but the addresses.

@@ -34,8 +34,8 @@ pub struct Segment {
     pub transport: Transport,
     /// Keyed hash of what stays the same from tap to tap; 0 when not asked for.
     pub identity: u64,
-    /// Where it was captured, but for the tap, and between whom: hashes of its link header with its hop count, and of both
-    /// ends; 0 when not asked for.
+    /// Where it was captured, but for the tap, and between whom: lower bits of its hop count, hashes of its link header with
+    /// that, and of both ends; 0 when not asked for.
     pub place: u32,
     /// A fragment other than the first.
     pub fragment: bool,

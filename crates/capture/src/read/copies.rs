@@ -6,16 +6,24 @@
 //! host sends again has to pass the first place again, and is found there before. At the same place only a packet that comes
 //! at once is one ([`HERE_NS`]): an application may say the same thing twice, and a stack without identifications sends the
 //! same packet again. Repeated acknowledgements and datagrams without identification are equal anyway: at one place they are
-//! copies only where most packets that can be told are ([`Finding`]). A router that translates addresses changes one end of a
-//! connection: its packets are copies too, and which of both connections stays is decided by the first of them. Counting costs two to five multiplications and one word of a table of [`SLOTS`]; leaving out, a look-up in
+//! copies only where most packets that can be told are ([`Finding`]).
+//!
+//! A router that translates addresses changes one end of a connection. A packet is a copy of one with another end where all of
+//! this holds: its identity is the same (of TCP 64 bits of sequence and acknowledgement numbers, flags, window, identification
+//! and length; of UDP an identification, the length and 24 bytes of payload), one end is the same and sends or receives in both,
+//! it was captured at another place, and it had from 1 to [`MOST_HOPS`] hops less to go at the second one, as behind a router.
+//! After [`BELIEVED_FROM`] such packets, or one where the router is known to change this address to that, the outer one of both
+//! connections is believed to be a side of the inner one, and all of its packets are left out. The inner one is that whose end
+//! the router changes on the way out. What can be read again is read for its translations first, so that they are known from
+//! the first packet on. Counting costs two to five multiplications and one word of a table of [`SLOTS`]; leaving out, a look-up in
 //! a table that forgets nothing within the window.
 
 use std::collections::VecDeque;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::decode::identity::END_BITS;
-use crate::decode::key::Key;
+use crate::decode::identity::{END_BITS, hops_between};
+use crate::decode::key::{Key, Translated};
 use crate::decode::segment::{FIN, RST, SYN, Segment, Transport};
 use crate::read::merge::Arrival;
 
@@ -43,8 +51,12 @@ const UNIT: u32 = 17;
 const TIME_BITS: u32 = 20;
 const PLACE_BITS: u32 = 16 + 2 * END_BITS;
 const TAG: u64 = !0 << (TIME_BITS + PLACE_BITS + 2);
-/// Connections of translated addresses that are remembered.
+/// Connections of translated addresses that are remembered, and as many that are not believed yet.
 const TRANSLATED_MAX: usize = 1 << 16;
+/// Packets of a connection that must be copies of another one's before all of them are.
+const BELIEVED_FROM: u8 = 2;
+/// Routers between both sides of a translation, at most.
+const MOST_HOPS: u32 = 4;
 
 /// A packet that was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,16 +164,45 @@ fn seen_before(slot: &mut u64, arrival: &Arrival) -> bool {
 /// Finds every copy.
 #[derive(Default)]
 pub(crate) struct Finding {
-    held: HashMap<u64, (Sight, Key)>,
+    held: HashMap<u64, Held>,
     order: VecDeque<(i64, u64)>,
     /// Packets that can be told, and copies of these at their place.
     told: u64,
     here: u64,
-    /// Connections that are others with one end translated.
-    translated: HashSet<Key>,
+    translations: Translations,
+}
+
+/// Connections on both sides of routers that translate addresses.
+#[derive(Default)]
+pub(crate) struct Translations {
+    /// Those outside of which the ones inside are read.
+    outside: HashSet<Key>,
+    /// Those that are not believed yet: the one inside, and packets that were copies of its.
+    perhaps: HashMap<Key, (Key, u8)>,
+    /// Addresses of the changed ends, inside and outside, of connections that are believed.
+    known: HashSet<[u128; 2]>,
+}
+
+/// A packet that was seen, its connection, and which end of that sent it.
+struct Held {
+    sight: Sight,
+    /// Where the first was captured, with the bits of its hops.
+    first: u32,
+    key: Key,
+    from: usize,
 }
 
 impl Finding {
+    /// The same of captures of which some translations are known.
+    pub(crate) fn knowing(translations: Translations) -> Self {
+        Finding { translations, ..Finding::default() }
+    }
+
+    /// The translations found.
+    pub(crate) fn into_translations(self) -> Translations {
+        self.translations
+    }
+
     /// Whether the packet is a copy of one before.
     #[inline(never)]
     pub(crate) fn sees(&mut self, arrival: &Arrival) -> bool {
@@ -170,31 +211,45 @@ impl Finding {
         self.forget(*time_ns);
         let told = can_be_told(identity, segment);
         self.told += u64::from(told);
-        let (key, _) = Key::of(segment);
-        if !self.translated.is_empty() && self.translated.contains(&key) {
+        let (key, from) = Key::of(segment);
+        if !self.translations.outside.is_empty() && self.translations.outside.contains(&key) {
             return true;
         }
-        if let Some((sight, of)) = self.held.get_mut(&identity) {
-            let here = sight.place >> (2 * END_BITS) == place >> (2 * END_BITS);
-            let same = key == *of;
-            // Two datagrams with one identification, or a router between both that translates one end.
-            if !same && (here || !key.shares_an_end(of)) {
+        if let Some(held) = self.held.get_mut(&identity) {
+            let here = held.sight.place >> (2 * END_BITS) == place >> (2 * END_BITS);
+            let same = key == held.key;
+            let end = held.key.translated(held.from, &key, from);
+            let routed = (1..=MOST_HOPS).contains(&hops_between(held.first, segment.place));
+            // Two datagrams with one identification, or two hosts that say the same.
+            if !same && (here || end.is_none() || !routed) {
                 return false;
             }
             let mirrored = self.here > self.told / MIRRORED_FROM;
-            let copy = sight.has_copy(place, *time_ns, identity, segment, mirrored);
+            let copy = held.sight.has_copy(place, *time_ns, identity, segment, mirrored);
             self.here += u64::from(copy && here && told);
-            if copy && !same && self.translated.len() < TRANSLATED_MAX {
-                self.translated.insert(key);
+            if let (true, Some(end)) = (copy, end) {
+                // Of both keys the ends that differ.
+                let sides = if end == Translated::Source {
+                    ((held.key, held.from), (key, from))
+                } else {
+                    ((key, 1 - from), (held.key, 1 - held.from))
+                };
+                self.translations.see(sides);
             }
             if !copy {
-                *of = key;
+                (held.key, held.from, held.first) = (key, from, segment.place);
             }
             return copy;
         }
-        self.held.insert(identity, (Sight { time_ns: *time_ns, place, here: 0 }, key));
+        let sight = Sight { time_ns: *time_ns, place, here: 0 };
+        self.held.insert(identity, Held { sight, first: segment.place, key, from });
         self.order.push_back((*time_ns, identity));
         false
+    }
+
+    /// Connections outside a router that translates addresses, of which those inside are read.
+    pub(crate) fn translated(&self) -> u64 {
+        self.translations.outside.len() as u64
     }
 
     fn forget(&mut self, time_ns: i64) {
@@ -204,9 +259,26 @@ impl Finding {
             self.order.pop_front();
             // It may have been seen again since.
             match self.held.get(&identity) {
-                Some((sight, _)) if sight.time_ns > since_ns => self.order.push_back((sight.time_ns, identity)),
+                Some(held) if held.sight.time_ns > since_ns => self.order.push_back((held.sight.time_ns, identity)),
                 _ => drop(self.held.remove(&identity)),
             }
+        }
+    }
+}
+
+impl Translations {
+    /// A packet of the connection `outside` is one of that `inside`; each with its end that differs.
+    fn see(&mut self, ((inside, own), (outside, other)): ((Key, usize), (Key, usize))) {
+        let known = self.perhaps.get(&outside).filter(|(known, _)| *known == inside).map_or(0, |&(_, packets)| packets);
+        let packets = known + 1;
+        let addresses = [inside.address(own), outside.address(other)];
+        let believed = packets >= BELIEVED_FROM || self.known.contains(&addresses);
+        if believed && self.outside.len() < TRANSLATED_MAX {
+            self.perhaps.remove(&outside);
+            self.outside.insert(outside);
+            self.known.insert(addresses);
+        } else if self.perhaps.len() < TRANSLATED_MAX || self.perhaps.contains_key(&outside) {
+            self.perhaps.insert(outside, (inside, packets.min(BELIEVED_FROM)));
         }
     }
 }

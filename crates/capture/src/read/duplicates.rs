@@ -9,7 +9,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::decode::decoder::Identities;
-use crate::read::copies::{Counting, Finding, are_many};
+use crate::read::copies::{Counting, Finding, Translations, are_many};
 use crate::read::merge::Arrival;
 
 const HELD_MAX: usize = 1 << 17;
@@ -77,13 +77,13 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
-    /// `again`: what is read can be read again.
-    pub(crate) fn with(rule: Duplicates, window_ns: u64, again: bool) -> Self {
+    /// `again`: what is read can be read again. Some translations of addresses may be `known`.
+    pub(crate) fn with(rule: Duplicates, window_ns: u64, again: bool, known: Translations) -> Self {
         let holds_back = rule == Duplicates::Auto && !again;
         let places = match rule {
             _ if holds_back => Places::Found(Finding::default()),
             Duplicates::Keep | Duplicates::Auto => Places::Counted(Counting::new()),
-            Duplicates::Places | Duplicates::Taps | Duplicates::All => Places::Found(Finding::default()),
+            Duplicates::Places | Duplicates::Taps | Duplicates::All => Places::Found(Finding::knowing(known)),
         };
         let (held, order) = (HashMap::new(), VecDeque::new());
         Sightings { rule, window_ns, places, holds_back, copies: 0, held, order }
@@ -92,6 +92,22 @@ impl Sightings {
     /// Copies among the packets seen, left out or not.
     pub(crate) fn copies(&self) -> u64 {
         self.copies
+    }
+
+    /// Connections that are another side of one inside a router that translates addresses, and left out.
+    pub(crate) fn translated(&self) -> u64 {
+        match &self.places {
+            Places::Found(finding) if self.rule == Duplicates::Places => finding.translated(),
+            _ => 0,
+        }
+    }
+
+    /// The translations of addresses that were found.
+    pub(crate) fn into_translations(self) -> Translations {
+        match self.places {
+            Places::Found(finding) => finding.into_translations(),
+            Places::Counted(_) => Translations::default(),
+        }
     }
 
     /// Whether packets are to be held back, until [`Sightings::decide`] says whether copies among them are left out.
@@ -213,7 +229,7 @@ mod tests {
     use super::*;
 
     fn repeats(rule: Duplicates, packets: &[(u64, u32, i64)]) -> Vec<bool> {
-        let mut sightings = Sightings::with(rule, 100, true);
+        let mut sightings = Sightings::with(rule, 100, true, Translations::default());
         packets.iter().map(|&(identity, tap, time_ns)| sightings.is_held(identity, tap, time_ns)).collect()
     }
 
@@ -265,7 +281,7 @@ mod tests {
             repeats(Duplicates::All, &[(1, 0, 0), (1, 0, 100), (1, 0, 101), (1, 0, 150)]),
             [false, true, false, true]
         );
-        let mut sightings = Sightings::with(Duplicates::All, 10, true);
+        let mut sightings = Sightings::with(Duplicates::All, 10, true, Translations::default());
         for time_ns in 0..1000 {
             sightings.is_held(time_ns as u64, 0, time_ns);
         }

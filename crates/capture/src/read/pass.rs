@@ -10,7 +10,8 @@ use crate::decode::segment::Transport;
 use crate::decode::skip::Skip;
 use crate::error::CaptureError;
 use crate::progress::{Go, POLL_EVERY, Seen, Watch};
-use crate::read::duplicates::{HOLD_BACK, Sightings};
+use crate::read::copies::Translations;
+use crate::read::duplicates::{Duplicates, HOLD_BACK, Sightings};
 use crate::read::merge::{Arrival, Merge, Step};
 
 /// Who takes packets.
@@ -96,6 +97,39 @@ pub(crate) fn pass<R: Read>(
     }
 }
 
+/// Takes nothing.
+struct Nobody;
+
+impl Taker for Nobody {
+    fn take(&mut self, _: &Arrival, _: &Counts) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn copy(&mut self, _: &Arrival) {}
+
+    fn connections(&self) -> u64 {
+        0
+    }
+
+    fn tighten(&mut self, _: &Counts) -> io::Result<bool> {
+        Ok(true)
+    }
+}
+
+/// The translations of addresses in files, in a pass of its own; None where what was taken for a series is none.
+///
+/// # Errors
+/// As [`pass`].
+pub(crate) fn translations<R: Read>(
+    merge: &mut Merge<'_, R>,
+    read: &AtomicU64,
+    watch: &mut dyn Watch,
+) -> Result<Option<Translations>, CaptureError> {
+    let mut sightings = Sightings::with(Duplicates::Places, 0, true, Translations::default());
+    let is_series = pass(merge, &mut sightings, read, watch, &mut Counts::default(), &mut Nobody)?;
+    Ok(is_series.then(|| sightings.into_translations()))
+}
+
 /// Counts a packet that is taken.
 #[inline]
 fn count(arrival: &Arrival, counts: &mut Counts) {
@@ -118,6 +152,9 @@ fn aside(
     taker: &mut impl Taker,
 ) -> io::Result<()> {
     if !sightings.hold_back() {
+        if left_out {
+            counts.unsee(arrival.time_ns);
+        }
         return put(arrival, left_out, counts, taker);
     }
     held.push((counts.packets, *arrival, left_out));

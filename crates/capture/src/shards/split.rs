@@ -18,9 +18,10 @@ use crate::files::{STDIN, name_of, open, series};
 use crate::options::Options;
 use crate::progress::Watch;
 use crate::read::clocks::Clock;
+use crate::read::copies::Translations;
 use crate::read::duplicates::{Duplicates, Sightings};
 use crate::read::merge::{Arrival, Merge, Source};
-use crate::read::pass::{Taker, pass};
+use crate::read::pass::{Taker, pass, translations};
 
 /// Bytes of a shard that wait in memory.
 const HELD_BYTES: usize = 1 << 16;
@@ -108,8 +109,7 @@ pub fn split_files(
         Shard::create(path).map_err(|error| CaptureError::Io(error).inside(&name_of(path)))
     };
     let again = can_be_read_again(paths);
-    let mut counts = loop {
-        let identities = duplicates.identities();
+    let merge = |identities| -> Result<_, CaptureError> {
         let source = match paths {
             [path] => {
                 let (path, decoder) = (path.as_ref(), Decoder::identifying(options.tunnels, identities));
@@ -118,10 +118,21 @@ pub fn split_files(
             }
             _ => series(paths, options, identities, &read)?,
         };
+        Ok(Merge::of(vec![source], 0))
+    };
+    let mut counts = loop {
+        let identities = duplicates.identities();
+        let mut known = Translations::default();
+        if duplicates == Duplicates::Places && again {
+            let found = translations(&mut merge(identities.clone())?, &read, watch)?;
+            known = found.ok_or(CaptureError::NoSeries)?;
+            read.store(0, Ordering::Relaxed);
+        }
+        let mut merge = merge(identities)?;
         let shards = shards.iter().map(created).collect::<Result<Vec<_>, _>>()?;
         let mut taker = Shards { keys: RandomState::new(), shards };
-        let (mut counts, mut sightings) = (Counts::looking(options.tunnels), Sightings::with(duplicates, 0, again));
-        let mut merge = Merge::of(vec![source], 0);
+        let mut counts = Counts::looking(options.tunnels);
+        let mut sightings = Sightings::with(duplicates, 0, again, known);
         if !pass(&mut merge, &mut sightings, &read, watch, &mut counts, &mut taker)? {
             return Err(CaptureError::NoSeries);
         }
@@ -133,7 +144,7 @@ pub fn split_files(
         for shard in &mut taker.shards {
             shard.end()?;
         }
-        counts.copies = sightings.copies();
+        (counts.copies, counts.translated) = (sightings.copies(), sightings.translated());
         break counts;
     };
     counts.clocks = vec![Clock::default(); paths.len()];
