@@ -20,6 +20,7 @@ from mayfly.profile.fitting import fits_of
 from mayfly.profile.listing import listing
 from mayfly.profile.load import bin_width, spread
 from mayfly.profile.page import profile_page
+from mayfly.profile.sentences import verdict
 from mayfly.workload.connections import read_captures, why_nothing
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +74,7 @@ def test_packets_years_apart(tmp_path):
     rows = [(time_s, NEAR, FAR, 1000 + at, 53, 40) for time_s in (1.0, 59e6) for at in range(1000)]
     found = profile([write_udp(tmp_path / "a.pcap", rows)], bootstrap=0)
     assert found.bin_s == 1e6 and found.load["packets"].sum() == 2000
-    assert "two captures in one file" in " ".join(found.sentences())
+    assert "two captures in one file" in " ".join(verdict(found.document()))
 
 
 def test_a_capture_of_one_packet(tmp_path):
@@ -165,7 +166,7 @@ def test_nanoseconds_in_a_file_of_microseconds_are_said(tmp_path):
     (tmp_path / "b.pcap").write_bytes(data)
     plain, found = profile([tmp_path / "a.pcap"], bootstrap=0), profile([tmp_path / "b.pcap"], bootstrap=0)
     said = "the capture is a pcap of microseconds by its header and has nanoseconds: times are read as these"
-    assert said in found.sentences() and said not in plain.sentences()
+    assert said in verdict(found.document()) and said not in verdict(plain.document())
     assert found.document()["dataset"]["duration_s"] == plain.document()["dataset"]["duration_s"]
 
 

@@ -248,6 +248,12 @@ impl Counts {
         }
     }
 
+    /// A packet at `time_ns` that was taken for a copy counts all the same.
+    pub(crate) fn reach(&mut self, time_ns: i64) {
+        self.first_ns.get_or_insert(time_ns);
+        (self.earliest_ns, self.latest_ns) = (self.earliest_ns.min(time_ns), self.latest_ns.max(time_ns));
+    }
+
     #[inline]
     pub(crate) fn see(&mut self, time_ns: i64) {
         self.packets += 1;

@@ -89,6 +89,10 @@ pub(crate) fn pass<R: Read>(
         };
         let left_out = sightings.repeats(&arrival);
         if left_out || sightings.hold_back() {
+            // Of files that are merged the latest packet that was read is another one.
+            if left_out && !merge.is_sorted() {
+                counts.unsee(arrival.time_ns);
+            }
             aside(&arrival, left_out, sightings, &mut held, counts, taker)?;
             continue;
         }
@@ -152,9 +156,6 @@ fn aside(
     taker: &mut impl Taker,
 ) -> io::Result<()> {
     if !sightings.hold_back() {
-        if left_out {
-            counts.unsee(arrival.time_ns);
-        }
         return put(arrival, left_out, counts, taker);
     }
     held.push((counts.packets, *arrival, left_out));
@@ -188,6 +189,9 @@ fn let_go(
     let packets = counts.packets;
     for (number, arrival, copy) in std::mem::take(held) {
         counts.packets = number;
+        if copy && !leaves_out {
+            counts.reach(arrival.time_ns);
+        }
         put(&arrival, copy && leaves_out, counts, taker)?;
     }
     counts.packets = packets;
