@@ -30,8 +30,9 @@ def explore(
     from mayfly.explore.server import serve, serving
 
     key = anonymizing(anonymize, anonymize_key)
-    options = {"internal": internal or (), "filter": filter, "anonymize": key, "tunnels": tunnels}
-    serve(serving(captures or (), port=port, **options), browser)
+    opened = captures or ()
+    near = internal or ()
+    serve(serving(opened, port=port, internal=near, filter=filter, anonymize=key, tunnels=tunnels), browser)
 
 
 def register(app: typer.Typer) -> None:
