@@ -6,7 +6,7 @@ import pytest
 
 import mayfly
 from mayfly.profile.answer import profile
-from mayfly.profile.sentences import first_sentences
+from mayfly.profile.sentences import first_sentences, verdict
 from mayfly.workload.connections import connections
 from mayfly.workload.sides import near_side
 
@@ -56,13 +56,13 @@ def test_the_busier_direction_is_the_same_in_both(name):
 
 def test_traffic_of_one_side_is_told_by_both():
     document, summary = seen(shared("enterprise_ad_lab.pcap.gz"))
-    for told in (first_sentences(document), summary["notes"]):
+    for told in (verdict(document), summary["notes"]):
         assert any("pass between hosts of one side" in sentence for sentence in told)
 
 
 def test_a_clock_that_jumped_by_days_is_told_by_both():
     document, summary = seen(shared("tcptrace_urgent.dmp.gz"))
-    for told in (first_sentences(document), summary["notes"]):
+    for told in (verdict(document), summary["notes"]):
         (said,) = [sentence for sentence in told if "a clock that jumped" in sentence]
         assert "cut it there" in said
 

@@ -5,10 +5,10 @@ from spellings import SPELLINGS, figures, packets_of, pcap, pcapng, with_comment
 from test_spellings import INSIDE, different, profiled
 
 import mayfly
-from mayfly.workload.reading import copies_as
+from mayfly.workload.reading import read_as
 
-OF_FILES = ("counts.clocks",)
-"""Of several files there is a clock of each."""
+OF_FILES = ("counts.clocks", "account[0].source")
+"""Of several files there are a clock and a name of each."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_files_that_share_packets_in_turn_lose_what_looks_like_copies(folder, ba
 
 
 def test_files_that_share_packets_in_turn_have_the_figures_of_the_capture_where_copies_stay(folder, base):
-    with copies_as("keep"):
+    with read_as("keep"):
         found = profiled(folder / "odd.pcap", folder / "even.pcap")
     assert set(different(without_clocks(base), without_clocks(found))) == {"counts.copies"}
 
@@ -76,7 +76,7 @@ def asked(path):
     answer = mayfly.whatif(
         path, "10mbit", 300, internal=INSIDE, disciplines="fifo", replications=1, overrides={"duration": "30s"}
     )
-    return {place: value for place, value in figures(answer.summary) if not place.endswith((".cpu_s", ".path"))}
+    return {place: value for place, value in figures(answer.summary) if not place.endswith((".cpu_s", ".path", ".source[0]"))}
 
 
 def test_joined_again_a_capture_has_the_answer_of_whatif(packets, folder, tmp_path):

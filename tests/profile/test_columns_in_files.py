@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from connection_captures import connection, write_ip
+from connection_captures import connection, ip, write_ip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packets import write_udp
@@ -101,6 +101,8 @@ def test_parts_are_the_whole_list_in_its_order(tmp_path_factory, begins, udp, ro
     folder = tmp_path_factory.mktemp("parts")
     # Not in the order of time, as files of several processors are.
     packets = [row for at, start in enumerate(begins) for row in connection(start, port=1024 + at)]
+    # Neither is in a list, and neither says which side is near.
+    packets += [(at, ip("172.16.0.1", "172.16.0.2", (1, 47)[at > 10], b"\x08" + bytes(40))) for at in udp]
     capture = write_ip(folder / "tcp.pcap", packets)
     single = write_udp(folder / "udp.pcap", [(at, "10.0.0.9", "9.9.9.9", 5000, 53, 100) for at in [0.0, *udp]])
     for path in (capture, single):

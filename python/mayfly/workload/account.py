@@ -166,13 +166,18 @@ def _summed(frame: pl.DataFrame, name: str) -> int:
     return sum(int(frame[f"{end}_{name}"].sum()) for end in ("opener", "responder"))
 
 
-def aside_of_columns(table: Columns, used: Booleans) -> Amount:
-    """Sum up the connections that are not in an answer; ``used``, shape (n_connections,), says which are."""
-    packets, wire_bytes = (
-        sum(int(table[f"{end}_{name}"][~used].sum()) for end in ("opener", "responder"))
-        for name in ("packets", "wire_bytes")
-    )
-    return packets, wire_bytes
+def aside_of_columns(table: Columns, used: Booleans) -> dict[str, Amount]:
+    """The same of columns; ``used``, shape (n_connections,), says which are in the answer."""
+    other = table.words("protocol").are("other")
+    parts = {"protocol": ~used & other, "aside": ~used & ~other}
+    return {
+        reason: (_summed_of(table, "packets", rows), _summed_of(table, "wire_bytes", rows))
+        for reason, rows in parts.items()
+    }
+
+
+def _summed_of(table: Columns, name: str, rows: Booleans) -> int:
+    return sum(int(table[f"{end}_{name}"][rows].sum()) for end in ("opener", "responder"))
 
 
 def others(counts: Mapping[str, Any]) -> dict[str, Any]:

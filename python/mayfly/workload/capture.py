@@ -182,8 +182,8 @@ def flows_in_parts(
     columns = columns_of(table)
     if not columns.height:
         return
-    near = near_side(columns, networks).hosts
-    flows = ~columns.words("protocol").are("icmp")
+    flows = columns.words("protocol").among(("tcp", "udp"))
+    near = near_side(columns.chosen(flows), networks).hosts
     usual_rtt_s = _usual_rtt_s(columns["rtt_s"][flows])
     begins = range(0, columns.height, rows)
     # Where packets are not in order, a later connection may start before the ones before it.

@@ -56,6 +56,15 @@ class Words:
         """The words of some rows."""
         return Words(self.names, self.codes[rows])
 
+    def present(self) -> Words:
+        """The same with the words that rows have alone, in the order in which they come."""
+        places, firsts = np.unique(self.codes, return_index=True)
+        order = places[np.argsort(firsts)]
+        order = order[order >= 0]
+        anew = np.full(len(self.names) + 1, -1, dtype=np.int32)
+        anew[order] = np.arange(len(order), dtype=np.int32)
+        return Words([self.names[place] for place in order.tolist()], anew[self.codes])
+
     def listed(self) -> list[str | None]:
         """The word of each row."""
         names = [*self.names, None]
@@ -132,6 +141,22 @@ class Columns:
     def frame(self) -> pl.DataFrame:
         """All of it as a table."""
         return self._table()
+
+    def chosen(self, rows: Booleans) -> Columns:
+        """The columns of the rows that ``rows`` says, shape (n_rows,); of all of them these."""
+        if rows.all():
+            return self
+
+        def table() -> pl.DataFrame:
+            return self.frame.filter(rows)
+
+        return Columns(
+            int(rows.sum()),
+            self.names,
+            lambda name: self[name][rows],
+            lambda name: self.words(name).of(rows).present(),
+            table,
+        )
 
     def part(self, names: Iterable[str], rows: Integers) -> pl.DataFrame:
         """Some columns of some rows as a table; what is not known is null.

@@ -8,6 +8,7 @@ import polars as pl
 
 from mayfly.errors import MayflyError
 from mayfly.text.readable import printable, share_text
+from mayfly.workload.columns import Columns
 from mayfly.workload.formats.format import Format, Rules
 from mayfly.workload.lists import flow_list
 
@@ -56,21 +57,19 @@ def _parts(path: Path, rules: Rules) -> Iterator[pl.DataFrame]:
     account = account_of(counts, [path], aside_of_columns(columns, used))
     rules.accounts.append(account)
     rules.notes.extend(cannot_answer([account]))
-    rules.notes.extend(_without_others(frame))
+    rules.notes.extend(_without_others(columns))
     rules.notes.extend(filter(None, [copies_sentence(counts)]))
     rules.notes.extend(sieve_sentences(counts))
 
 
-def _without_others(frame: pl.DataFrame) -> list[str]:
+def _without_others(table: Columns) -> list[str]:
     """What is no flow of the list, from 1 % of the bytes on."""
-    carried = pl.col("opener_wire_bytes") + pl.col("responder_wire_bytes")
-    whole = frame.select(carried.sum()).item()
-    others = frame.filter(pl.col("protocol") == "other").select(
-        carried.sum().alias("bytes"), packets=(pl.col("opener_packets") + pl.col("responder_packets")).sum()
-    )
-    told, packets = others.row(0)
+    others = table.words("protocol").are("other")
+    carried = table["opener_wire_bytes"] + table["responder_wire_bytes"]
+    whole, told = int(carried.sum()), int(carried[others].sum())
     if not whole or told < SAID_FROM * whole:
         return []
+    packets = int((table["opener_packets"][others] + table["responder_packets"][others]).sum())
     return [
         f"{packets:,} packets of other IP protocols than TCP and UDP, {share_text(told / whole)} of the bytes, are not "
         "in the list, which has no such flows: whatif and tree replay them as load"
