@@ -76,7 +76,8 @@ def asked(path):
     answer = mayfly.whatif(
         path, "10mbit", 300, internal=INSIDE, disciplines="fifo", replications=1, overrides={"duration": "30s"}
     )
-    return {place: value for place, value in figures(answer.summary) if not place.endswith((".cpu_s", ".path", ".source[0]"))}
+    own = (".cpu_s", ".path", ".source[0]")
+    return {place: value for place, value in figures(answer.summary) if not place.endswith(own)}
 
 
 def test_joined_again_a_capture_has_the_answer_of_whatif(packets, folder, tmp_path):
