@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mayfly import _native
+from mayfly.comparison.busiest import busiest_sentence
 from mayfly.comparison.worst import ends_of
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError, given
@@ -93,6 +94,8 @@ class Replay:
         Of :func:`mayfly.comparison.worst.ends_of`.
     account : Accounted
         How much of the capture was seen, used and left out by reason; connections without a flow are ``aside``.
+    busiest : str, optional
+        Where the busiest minutes of a long capture are.
     """
 
     scenario: Scenario
@@ -113,6 +116,7 @@ class Replay:
     sieved: list[str]
     ends: pl.DataFrame
     account: Accounted
+    busiest: str | None = None
 
 
 def replay_of(
@@ -202,6 +206,7 @@ def replay_of(
         sieved=sieve_sentences(counts),
         ends=ends_of(connections),
         account=account,
+        busiest=busiest_sentence(connections, counts.get("first_epoch_s"), found.lasted_s, capture),
     )
 
 

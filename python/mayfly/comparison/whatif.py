@@ -212,6 +212,8 @@ def whatif(
     if found.missing:
         result.summary["missing"] = found.missing
         result.summary["notes"] = [*result.summary.get("notes", []), *found.missing]
+    if found.busiest is not None:
+        result.summary["notes"] = [*result.summary.get("notes", []), found.busiest]
     if (said := transport_note(overrides or {})) is not None:
         result.summary["notes"] = [*result.summary.get("notes", []), said]
     if found.replay == "packets":
