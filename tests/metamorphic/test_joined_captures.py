@@ -7,8 +7,8 @@ from test_spellings import INSIDE, different, profiled
 import mayfly
 from mayfly.workload.reading import read_as
 
-OF_FILES = ("counts.clocks", "account[0].source")
-"""Of several files there are a clock and a name of each."""
+OF_FILES = ("counts.clocks",)
+"""Of several files there is a clock of each."""
 
 
 @pytest.fixture(scope="module")

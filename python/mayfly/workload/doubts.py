@@ -210,7 +210,7 @@ def why_no_flow(connections: int, counts: Mapping[str, Any]) -> str:
     >>> why_no_flow(2, {})
     'none of its 2 connections carries TCP payload or UDP'
     >>> why_no_flow(1, {"other_protocols": {"47": {"packets": 9}}})[53:]
-    '; there are packets of other protocols: GRE (IP protocol 47)'
+    'there are packets of other protocols: GRE (IP protocol 47)'
     >>> why_no_flow(0, {})
     'no packet in it'
     """
