@@ -144,7 +144,7 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
     refuse_partial(counts, printable(path), "each side", None)
     tcp = table.words("protocol").are("tcp")
     carries = [tcp & (table[f"{end}_distinct_bytes"] > 0) for end in _ENDS]
-    transfers = _transfers(table, [np.flatnonzero(one) for one in carries])
+    transfers = _transfers(table, np.flatnonzero(np.stack(carries, axis=1)))
     if transfers.height == 0:
         raise MayflyError(f"{printable(path)}: no TCP connection with payload")
     account = account_of(counts, [path], aside_of_columns(table, carries[0] | carries[1]))
@@ -155,67 +155,72 @@ def _of_capture(path: Path, internal: Sequence[str] | None) -> Side:
 _ENDS = ("opener", "responder")
 
 
-def _transfers(table: Columns, rows: list[Integers]) -> Columns:
-    """Transfers of connections: ``rows`` of the table in which the opener sent payload, and the responder.
+def _transfers(table: Columns, keys: Integers) -> Columns:
+    """Transfers of connections: twice the row of each, and 1 more for what the responder sent, ascending.
 
-    They are in the order of pairs of hosts and starts. A pair is a number here, and the key of a transfer twice that of
-    its connection, and 1 more for the responder.
+    They are in the order of pairs of hosts and starts. A pair is a number here.
     """
     hosts, opener, responder = hosts_of_ends(table)
     # As the names of pairs, `opener/responder`, would be ordered.
     rank = np.empty(len(hosts), dtype=np.int64)
     rank[sorted(range(len(hosts)), key=lambda host: hosts[host] + "/")] = np.arange(len(hosts))
+    keys = keys.astype(np.int32 if 2 * table.height < 2**31 else np.int64)
+    pairs = (rank[opener] * len(hosts) + rank[responder])[keys >> 1]
+    starts_s = table["start_s"][keys >> 1]
+    # Of equal ones the lower key comes first: the sort is stable.
+    order = np.lexsort((starts_s, pairs))
+    pairs, starts_s, keys = pairs[order], starts_s[order], keys[order]
+    del order, opener, responder
+    begins = np.ones(len(keys), dtype=bool)
+    begins[1:] = (np.diff(starts_s) > PAUSE_S) | (pairs[1:] != pairs[:-1])
+    made = {"pair": pairs, "start_s": starts_s, "session": np.cumsum(begins, dtype=keys.dtype) - 1}
+    del pairs, starts_s, begins
 
-    def both(of: Callable[[str, Integers], Any]) -> Any:
-        return np.concatenate([of(end, own) for end, own in zip(_ENDS, rows, strict=True)])
+    def either(name: str) -> Any:
+        """What the sender of each transfer has."""
+        one, two = (table[name.format(end)] for end in _ENDS)
+        return np.where(keys & 1, two[keys >> 1], one[keys >> 1])
 
-    pairs = both(lambda _, own: rank[opener[own]] * len(hosts) + rank[responder[own]])
-    starts_s = both(lambda _, own: table["start_s"][own])
-    keys = both(lambda end, own: 2 * table["connection_id"][own] + _ENDS.index(end))
-    order = np.lexsort((keys, starts_s, pairs))
-    ordered, at_s = pairs[order], starts_s[order]
-    begins = np.ones(len(order), dtype=bool)
-    begins[1:] = (np.diff(at_s) > PAUSE_S) | (ordered[1:] != ordered[:-1])
-    session = np.cumsum(begins, dtype=np.int64) - 1
-    del pairs, starts_s, keys, ordered, at_s, begins
-
-    def times_s(end: str, own: Integers) -> Floats:
-        lasted_s = table[f"{end}_last_data_s"][own] - table[f"{end}_first_data_s"][own]
+    def times_s() -> Floats:
+        lasted_s = either("{}_last_data_s") - either("{}_first_data_s")
         # Of one or two packets the time between the first and the last says nothing of the link.
-        known: Floats = np.where(table[f"{end}_data_packets"][own] > 2, lasted_s, np.nan)
-        return known
+        lasted_s[either("{}_data_packets") <= 2] = np.nan
+        return lasted_s
 
-    def rtts_s(end: str, own: Integers) -> Floats:
-        acked_s = table[f"data_ack_to_{_ENDS[1 - _ENDS.index(end)]}_mean_s"][own]
-        known: Floats = np.where(np.isnan(acked_s), table["rtt_s"][own], acked_s)
-        return known
+    def rtts_s() -> Floats:
+        to_opener, to_responder = (table[f"data_ack_to_{end}_mean_s"] for end in _ENDS)
+        acked_s = np.where(keys & 1, to_opener[keys >> 1], to_responder[keys >> 1])
+        unknown = np.isnan(acked_s)
+        acked_s[unknown] = table["rtt_s"][keys[unknown] >> 1]
+        return acked_s
 
-    columns: dict[str, Callable[[str, Integers], Any]] = {
-        "key": lambda end, own: 2 * table["connection_id"][own] + _ENDS.index(end),
-        "pair": lambda _, own: rank[opener[own]] * len(hosts) + rank[responder[own]],
-        "start_s": lambda _, own: table["start_s"][own],
-        "size_bytes": lambda end, own: table[f"{end}_distinct_bytes"][own],
+    columns: dict[str, Callable[[], Any]] = {
+        "key": lambda: 2 * table["connection_id"][keys >> 1] + (keys & 1),
+        "size_bytes": lambda: either("{}_distinct_bytes"),
         "time_s": times_s,
         "rtt_s": rtts_s,
-        "packets": lambda end, own: table[f"{end}_data_packets"][own],
-        "repeated": lambda end, own: table[f"{end}_retransmits"][own],
-        "carried_bytes": lambda end, own: table[f"{end}_distinct_bytes"][own],
+        "packets": lambda: either("{}_data_packets"),
+        "repeated": lambda: either("{}_retransmits"),
+        "carried_bytes": lambda: either("{}_distinct_bytes"),
     }
 
     def numbers(name: str) -> Any:
-        return table.held(session if name == "session" else both(columns[name])[order])
+        return table.held(made.pop(name) if name in made else columns[name]())
 
     def no_words(name: str) -> Words:
         raise KeyError(name)
 
     names = [name for name in COLUMNS if name != "dropped"]
-    made: Columns
+    found: Columns
 
     def frame() -> pl.DataFrame:
-        return pl.DataFrame({name: made[name] for name in names})
+        return pl.DataFrame({name: found[name] for name in names})
 
-    made = Columns(len(order), names, numbers, no_words, frame)
-    return made
+    found = Columns(len(keys), names, numbers, no_words, frame)
+    for name in tuple(made):
+        # In a file from here on, where it is as long as that.
+        _ = found[name]
+    return found
 
 
 def _with_sessions(frame: pl.DataFrame) -> pl.DataFrame:
