@@ -182,14 +182,14 @@ def _transfers(table: Columns, keys: Integers) -> Columns:
         return np.where(keys & 1, two[keys >> 1], one[keys >> 1])
 
     def times_s() -> Floats:
-        lasted_s = either("{}_last_data_s") - either("{}_first_data_s")
+        lasted_s: Floats = either("{}_last_data_s") - either("{}_first_data_s")
         # Of one or two packets the time between the first and the last says nothing of the link.
         lasted_s[either("{}_data_packets") <= 2] = np.nan
         return lasted_s
 
     def rtts_s() -> Floats:
         to_opener, to_responder = (table[f"data_ack_to_{end}_mean_s"] for end in _ENDS)
-        acked_s = np.where(keys & 1, to_opener[keys >> 1], to_responder[keys >> 1])
+        acked_s: Floats = np.where(keys & 1, to_opener[keys >> 1], to_responder[keys >> 1])
         unknown = np.isnan(acked_s)
         acked_s[unknown] = table["rtt_s"][keys[unknown] >> 1]
         return acked_s
