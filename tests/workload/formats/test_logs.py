@@ -84,6 +84,35 @@ def test_a_bad_row_of_zeek_is_told_with_its_number(column, cell, said, tmp_path)
     assert said in str(told.value) and "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize("name", ["ts", "duration", "orig_bytes", "orig_pkts", "id.orig_p"])
+def test_a_number_of_zeek_that_no_float_holds_is_refused(tmp_path, name):
+    path = tmp_path / "conn.log"
+    first, *rest = documents().splitlines()
+    path.write_text(json.dumps(json.loads(first) | {name: 10**400}) + "\n" + "\n".join(rest) + "\n")
+    with pytest.raises(MayflyError, match=f"row 1: {name} = 1000.*: must be a number from 0 to"):
+        read_flows_any(path)
+
+
+@pytest.mark.parametrize("protocol", ["tcp", "icmp"])
+def test_a_log_of_zeek_with_more_bytes_than_sums_hold_is_refused(tmp_path, protocol):
+    path = tmp_path / "conn.log"
+    huge = ("1600000005", "C5", "192.168.0.2", "1", "198.51.100.7", "1", protocol, "-", "0", "0", "1", str(2**53))
+    # So many that 64 bits do not hold their sum.
+    path.write_text(tsv([*ROWS, *[(*huge, "0", "0")] * 2048]))
+    with pytest.raises(MayflyError, match=r"row 5: sum of bytes so far = \d+: must be a whole number from 0 to"):
+        read_flows_any(path)
+
+
+@pytest.mark.parametrize(("packets", "size", "told"), [(1, 2**53, "bytes"), (2**53, 5000, "packets")])
+def test_netflow_with_more_than_sums_hold_is_refused(tmp_path, packets, size, told):
+    path = tmp_path / "flows.csv"
+    names = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,inPackets,inBytes,flows"
+    row = f"2026-11-21 20:13:28.108,1.0,TCP,10.0.0.1,1024,192.0.2.1,443,{packets},{size},1"
+    path.write_text("\n".join([names, *[row] * 2048]) + "\n")
+    with pytest.raises(MayflyError, match=rf"row 2: sum of {told} so far = \d+: must be a whole number from 0 to"):
+        read_flows_any(path)
+
+
 def test_a_log_that_breaks_off_or_holds_nothing_is_refused(tmp_path):
     path = tmp_path / "conn.log"
     path.write_text(documents() + '{"ts":1,"id.orig_h":\n')

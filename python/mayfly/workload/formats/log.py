@@ -38,7 +38,7 @@ def number(text: object, row: int, name: str, source: str, most: float = MOST) -
     """
     try:
         value = float(text) if isinstance(text, str | int | float) else math.nan
-    except (TypeError, ValueError):
+    except (ValueError, OverflowError):
         value = math.nan
     if not 0 <= value <= most or isinstance(text, bool):
         raise refused(source, row, name, text, f"a number from 0 to {most:.17g}")
@@ -51,6 +51,24 @@ def count(text: object, row: int, name: str, source: str) -> int:
     if value != int(value):
         raise refused(source, row, name, text, f"a whole number from 0 to {MOST}")
     return int(value)
+
+
+def summed(total: int, size: int, row: int, name: str, source: str) -> int:
+    """The counts of a column up to a row, 0 to 2^53 together: sums of some of them are exact, too.
+
+    Raises
+    ------
+    MayflyError
+        They are more; with file, row, column and bound.
+
+    Examples
+    --------
+    >>> summed(80, 20, 2, "inBytes", "flows.csv")
+    100
+    """
+    if total + size > MOST:
+        raise refused(source, row, f"sum of {name} so far", total + size, f"a whole number from 0 to {MOST}")
+    return total + size
 
 
 def port(text: object, row: int, name: str, source: str) -> int:
@@ -73,7 +91,7 @@ def bytes_or_none(*texts: object) -> int:
     for text in texts:
         try:
             value = float(text) if isinstance(text, str | int | float) else 0.0
-        except (TypeError, ValueError):
+        except (ValueError, OverflowError):
             value = 0.0
         found += int(value) if 0 <= value <= MOST else 0
     return found

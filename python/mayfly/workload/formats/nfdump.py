@@ -30,6 +30,7 @@ from mayfly.workload.formats.log import (
     number,
     port,
     refused,
+    summed,
 )
 
 _NAMES = {
@@ -210,11 +211,13 @@ def directions(path: Path, notes: list[str] | None = None, account: _native.Acco
     """
     source, addresses, found = printable(path), Addresses(), []
     account = _native.Account() if account is None else account
+    total, total_packets = 0, 0
     joined, single = dict[tuple[Any, ...], tuple[int, int]](), set[tuple[Any, ...]]()
     for record in records(path):
         protocol = _protocol(record, source)
         if protocol is None:
             told = bytes_or_none(*(record.named(what)[0] for what in ("bytes", "out_bytes") if what in record))
+            total = summed(total, told, record.row, "bytes", source)
             account.see(1, told)
             account.leave_out("protocol", 1, told)
             continue
@@ -234,10 +237,12 @@ def directions(path: Path, notes: list[str] | None = None, account: _native.Acco
         for way, packets, wire in ways:
             n, size = (count(*record.named(what), source) for what in (packets, wire))
             carried += size
+            total_packets = summed(total_packets, n, row, "packets", source)
             if n:
                 there = True
                 (a, a_port), (b, b_port) = sides[::way]
                 found.append((row, protocol, a, a_port, b, b_port, start_s, end_s, n, size))
+        total = summed(total, carried, row, "bytes", source)
         account.see(1, carried)
         if there:
             account.take(1, carried)

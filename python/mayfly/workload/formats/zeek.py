@@ -23,6 +23,7 @@ from mayfly.workload.formats.log import (
     number,
     port,
     refused,
+    summed,
 )
 
 SIDES = (("opener", "orig"), ("responder", "resp"))
@@ -117,13 +118,14 @@ def connections(
     names = ("records", "bytes", "protocol", "opener", "opener_port", "responder", "responder_port", "start_s", "end_s")
     rows: dict[str, list[Any]] = {name: [] for name in names}
     rows |= {f"{end}_{name}": [] for end, _ in SIDES for name in ("packets", "wire_bytes", "distinct_bytes")}
-    has_payload, corrected, missed_bytes = False, 0, 0
+    has_payload, corrected, missed_bytes, total = False, 0, 0, 0
     for row, record in records(path):
         protocol = record.get("proto")
         if protocol is None:
             raise refused(source, row, "proto", None, "tcp, udp, icmp or unknown_transport")
         if protocol not in ("tcp", "udp"):
             size = bytes_or_none(record.get("orig_ip_bytes"), record.get("resp_ip_bytes"))
+            total = summed(total, size, row, "bytes", source)
             account.see(1, size)
             account.leave_out("protocol", 1, size)
             continue
@@ -143,6 +145,7 @@ def connections(
             corrected, missed_bytes = corrected + 1, missed_bytes + missed
         sizes = [sum(found[f"{end}_{name}"] for end, _ in SIDES) for name in ("wire_bytes", "distinct_bytes")]
         found["bytes"] = sizes[0] or sizes[1]
+        total = summed(total, found["bytes"], row, "bytes", source)
         account.see(1, found["bytes"])
         account.take(1, found["bytes"])
         for name, value in found.items():
