@@ -21,6 +21,7 @@ from mayfly.limits import Look
 from mayfly.show.notebook import Result
 from mayfly.text.folder import filled
 from mayfly.text.parquet import is_parquet
+from mayfly.text.waiting import WaitingFolder
 from mayfly.workload.account import account_of, cannot_answer, others
 from mayfly.workload.reading import ReadOptions, most_connections, most_hosts, most_open
 from mayfly.workload.sieve import noted, read_through, sieve_sentences
@@ -197,7 +198,7 @@ def _listed(
 
 def _rows(names: list[str], networks: list[str] | None) -> tuple[Any, tempfile.TemporaryDirectory[str], Any]:
     """Where reading was stopped, the folder of what left early, and the rows."""
-    folder = tempfile.TemporaryDirectory(prefix="mayfly-")
+    folder = WaitingFolder()
     look = Look(names, gives_up=True)
     options = ReadOptions(max_flows=most_open(), max_held=most_connections()).for_files(names)
     left = os.path.join(folder.name, "left.parquet")

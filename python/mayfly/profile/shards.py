@@ -16,11 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import SIMULATING, Look, limits
+from mayfly.text.files import UNFINISHED
 from mayfly.workers.job import Done
 from mayfly.workers.workers import Workers, run_all, workers
 from mayfly.workload.reading import MAX_ROWS, ReadOptions, most_connections, most_open
@@ -229,6 +231,8 @@ class ShardFolder:
             where = tempfile.gettempdir() if parent is None else os.fspath(parent)
             raise MayflyError(f"--shards {where}: no folder to write in: {error.strerror or error}") from None
         self.name = self._folder.name
+        # Whoever ends the process at once removes it.
+        UNFINISHED.add(Path(self.name))
 
     def path(self, name: str) -> str:
         """A file or folder in it."""
@@ -238,6 +242,7 @@ class ShardFolder:
         """Removes it now."""
         end = time.monotonic() + PATIENCE_S
         self._folder.cleanup()
+        UNFINISHED.discard(Path(self.name))
         while os.path.lexists(self.name) and time.monotonic() < end:
             time.sleep(0.05)
             shutil.rmtree(self.name, ignore_errors=True)

@@ -180,13 +180,19 @@ UNFINISHED: set[Path] = set()
 """Files and folders that are being written: whoever ends the process at once removes them."""
 
 
+REMOVALS = 5
+"""How often the removal of a folder is tried."""
+
+
 def remove_unfinished() -> None:
     """Removes what is half written, in whatever thread."""
     for path in list(UNFINISHED):
-        if path.is_dir():
+        # Another thread may put files into a folder meanwhile.
+        for _ in range(REMOVALS):
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
+                break
             shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 PATIENCE_S = 10.0

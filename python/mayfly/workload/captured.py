@@ -16,6 +16,7 @@ from typing import Any
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import Look
+from mayfly.text.waiting import WaitingFolder
 from mayfly.workload.columns import Columns, columns_of_capture
 from mayfly.workload.reading import ReadOptions, most_connections, most_open
 from mayfly.workload.sides import networks_of
@@ -78,7 +79,7 @@ def read_captured(
     networks = None if internal is None else networks_of(internal)
     look = Look(list(names), gives_up=True)
     options = ReadOptions(max_flows=most_open(), max_held=most_connections(), max_volumes=max_volumes).for_files(names)
-    folder = tempfile.TemporaryDirectory(prefix="mayfly-")
+    folder = WaitingFolder()
     try:
         left = os.path.join(folder.name, "left.parquet")
         read = _native.profile_capture(list(names), options, look, networks, left, unanswered)
