@@ -13,6 +13,7 @@ from mayfly.discipline_registry import parse
 from mayfly.discipline_registry.tc_options import Place, leaf_of, leaf_words
 from mayfly.engines import guest
 from mayfly.errors import MayflyError
+from mayfly.verify.stored import read_ran
 from mayfly.verify.workloads import Step, Workload
 
 PROGRAM = "closed_loop.py"
@@ -117,7 +118,7 @@ def run(
     Raises
     ------
     MayflyError
-        No test kernel, no such program, or the guest failed.
+        No test kernel, no such program, the guest failed, or the folder holds what no run left.
     """
     kept = folder / "ran.json"
     if not kept.exists():
@@ -150,7 +151,7 @@ def run(
         part = kept.with_suffix(".part")
         part.write_text(json.dumps(told))
         part.rename(kept)
-    told = json.loads(kept.read_text())
+    told = read_ran(kept)
     ways = ("down", "up")
     return Ran(
         discipline,

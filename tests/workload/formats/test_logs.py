@@ -103,13 +103,13 @@ def test_a_log_of_zeek_with_more_bytes_than_sums_hold_is_refused(tmp_path, proto
         read_flows_any(path)
 
 
-@pytest.mark.parametrize(("packets", "size", "told"), [(1, 2**53, "bytes"), (2**53, 5000, "packets")])
-def test_netflow_with_more_than_sums_hold_is_refused(tmp_path, packets, size, told):
+@pytest.mark.parametrize(("packets", "size", "name"), [(1, 2**53, "bytes"), (2**53, 5000, "packets")])
+def test_netflow_with_more_than_sums_hold_is_refused(tmp_path, packets, size, name):
     path = tmp_path / "flows.csv"
     names = "firstSeen,duration,proto,srcAddr,srcPort,dstAddr,dstPort,inPackets,inBytes,flows"
     row = f"2026-11-21 20:13:28.108,1.0,TCP,10.0.0.1,1024,192.0.2.1,443,{packets},{size},1"
     path.write_text("\n".join([names, *[row] * 2048]) + "\n")
-    with pytest.raises(MayflyError, match=rf"row 2: sum of {told} so far = \d+: must be a whole number from 0 to"):
+    with pytest.raises(MayflyError, match=rf"row 2: sum of {name} so far = \d+: must be a whole number from 0 to"):
         read_flows_any(path)
 
 
