@@ -5,6 +5,8 @@ import os
 import signal
 import socket
 import subprocess
+import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -12,10 +14,10 @@ import pytest
 from invocation import COMMAND, heed_interrupts, refused_here
 
 pytest.importorskip("prometheus_client", reason="prometheus_client is not installed: pip install mayfly[metrics]")
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
 from prometheus_client.parser import text_string_to_metric_families
 
-from mayfly.qdisc.export import families
+from mayfly.qdisc.export import MOST_CLIENTS, families, withstand
 from mayfly.qdisc.show import parse
 
 RECORDED = Path(__file__).parent / "recorded" / "lfq.json"
@@ -131,3 +133,48 @@ def test_the_endpoint_answers_until_it_is_interrupted(machine, document):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130 and "Traceback" not in err and len(err.strip().splitlines()) == 1
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """Of an endpoint that withstands strangers, with less patience."""
+    monkeypatch.setattr("mayfly.qdisc.export.PATIENCE_S", 1.0)
+    server, thread = start_http_server(0, "127.0.0.1", CollectorRegistry())
+    withstand(server)
+    yield server.server_address[1]
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def threads_within(most, patience_s=10.0):
+    end = time.monotonic() + patience_s
+    while threading.active_count() > most and time.monotonic() < end:
+        time.sleep(0.05)
+    return threading.active_count() <= most
+
+
+def test_clients_that_wait_are_bounded_and_end(port):
+    before = threading.active_count()
+    waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * MOST_CLIENTS)]
+    for one in waiting:
+        one.sendall(b"GET /metr")
+    assert urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).status == 200
+    # The newest of them still wait, as long as the endpoint has patience.
+    assert threads_within(before + MOST_CLIENTS)
+    assert threads_within(before)
+    for one in waiting:
+        one.close()
+
+
+def test_odd_requests_print_nothing(port, capfd):
+    line = b"Accept: application/openmetrics-text;version=\xff"
+    for target in (b"/metrics", b"/?name[]=%00", b"*"):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(b"GET " + target + b" HTTP/1.1\r\n" + line + b"\r\n\r\n")
+            assert client.recv(4) == b"HTTP"
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            client.sendall(b"GET " + target + b" HTTP/1.1\r\n\r\n")
+    assert urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10).status == 200
+    assert capfd.readouterr() == ("", "")

@@ -3,7 +3,11 @@
 Names follow https://prometheus.io/docs/practices/naming/: base units (bytes, seconds), ``_total`` for what only grows.
 """
 
+import contextlib
+import io
 import re
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,6 +25,12 @@ TOP_MOST = 16
 """Users of a discipline that it tells: labels of an endpoint must not grow with what strangers send."""
 
 LOOKS_S = 0.5
+
+PATIENCE_S = 10.0
+"""With a client that sends or takes nothing, s."""
+
+MOST_CLIENTS = 32
+"""Connections that are open at once; another one ends the oldest of them, and Prometheus needs a few ms."""
 
 _ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([\w.-]+)):(\d{1,5})")
 _PREFIX = "mayfly_qdisc"
@@ -230,6 +240,7 @@ def export(
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
         raise MayflyError(f"--listen = {listen}: {error.strerror}") from None
+    withstand(server)
     started(f"http://{listen}/metrics")
     try:
         # A signal may reach a thread that answers: this one looks for it every now and then.
@@ -238,3 +249,41 @@ def export(
     finally:
         server.shutdown()
         thread.join()
+
+
+def withstand(server: Any) -> None:
+    """Bounds what strangers take of a server that has a thread for each connection, and says nothing of them.
+
+    Parameters
+    ----------
+    server : ThreadingWSGIServer
+        Of prometheus_client: it would wait for ever, for any number of clients, and print where a request is odd.
+    """
+    clients, changing = dict[socket.socket, None](), threading.Lock()
+    answer = server.process_request_thread
+
+    class Handler(server.RequestHandlerClass):  # type: ignore[misc]
+        timeout = PATIENCE_S
+
+        def get_stderr(self) -> io.StringIO:
+            return io.StringIO()
+
+    def answered(request: socket.socket, client: Any) -> None:
+        with changing:
+            oldest = [*clients][: max(0, len(clients) + 1 - MOST_CLIENTS)]
+            for one in oldest:
+                del clients[one]
+            clients[request] = None
+            for one in oldest:
+                # Its thread finds the end of it, and closes it.
+                with contextlib.suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+        try:
+            answer(request, client)
+        finally:
+            with changing:
+                clients.pop(request, None)
+
+    server.RequestHandlerClass = Handler
+    server.process_request_thread = answered
+    server.handle_error = lambda request, client: None
