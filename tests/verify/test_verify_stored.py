@@ -1,11 +1,15 @@
-"""A folder of ``mayfly verify`` whose ``ran.json`` is not what a run left."""
+"""Files that ``mayfly verify`` and ``mayfly arena`` read again, and that neither of them wrote."""
 
 import json
 
 import pytest
 from invocation import refused_here
 
+from mayfly.arena.kernel_page import kept
+from mayfly.errors import MayflyError
+from mayfly.verify.report_text import write_page
 from mayfly.verify.stored import read_ran
+from mayfly.verify.verification import Verification
 
 QUEUE = {"drops": 3, "bytes": 1000}
 STEP = {"actor": "get-1", "step": 0, "client": 1, "program": "get", "start_s": 1.0, "end_s": 2.5, "bytes": 100}
@@ -63,3 +67,17 @@ def test_what_no_run_left_is_refused(tmp_path, content, said):
     path.write_text(content)
     line = refused_here("verify", "office", "-d", "fifo", "--from", "fifo", "--out", tmp_path)
     assert line.startswith(f"{path}: not what a run of real programs left: ") and said in line
+
+
+def test_a_page_that_is_no_text_is_refused(tmp_path):
+    page = tmp_path / "page.md"
+    assert kept(page) == ""
+    with pytest.raises(MayflyError, match=r"page\.md: cannot be read: .*No such file or directory"):
+        write_page(Verification(), page)
+    for content, said in ((b"\xff\xfe", "can't decode byte 0xff"), (b"x" * (11 << 20), "longer than 10,485,760 bytes")):
+        page.write_bytes(content)
+        with pytest.raises(MayflyError, match=f"page.md: no page of Markdown: .*{said}"):
+            kept(page)
+        with pytest.raises(MayflyError, match=f"page.md: cannot be read: .*{said}"):
+            write_page(Verification(), page)
+        assert page.read_bytes() == content

@@ -11,8 +11,10 @@ from mayfly.arena.markdown import experiments_table, trailing
 from mayfly.arena.rows import TIE, Row
 from mayfly.arena.sentences import board_table, cost_text, goals_table, ordered_rows, pairs_table, value_text
 from mayfly.arena.trial import BY_ID
+from mayfly.errors import MayflyError
 from mayfly.show.table import Table, markdown
-from mayfly.text.readable import digits
+from mayfly.text.files import bounded_text, first_line
+from mayfly.text.readable import digits, printable
 
 if TYPE_CHECKING:
     from mayfly.arena.arena import Arena
@@ -60,11 +62,18 @@ def kept(path: str | os.PathLike[str]) -> str:
     -------
     str
         The text between their comments, with these; empty when there is none.
+
+    Raises
+    ------
+    MayflyError
+        The page is no text of UTF-8, or longer than 10 MiB.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = bounded_text(Path(path))
     except OSError:
         return ""
+    except ValueError as error:
+        raise MayflyError(f"{printable(path)}: no page of Markdown: {first_line(error)}") from None
     return "".join(f"\n{found.group(0)}\n" for found in _KEPT.finditer(text))
 
 

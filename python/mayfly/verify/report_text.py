@@ -4,7 +4,8 @@ from pathlib import Path
 
 from mayfly.errors import MayflyError
 from mayfly.show.table import Cell, Table
-from mayfly.text.readable import share_text, time_text
+from mayfly.text.files import bounded_text, first_line
+from mayfly.text.readable import printable, share_text, time_text
 from mayfly.verify.figures import BOUNDS, KINDS, Figure
 from mayfly.verify.verification import Verification, errors, worst
 from mayfly.verify.workloads import BY_ID, WORKLOADS
@@ -132,9 +133,12 @@ def write_page(found: Verification, path: Path) -> Path:
     Raises
     ------
     MayflyError
-        The page has no marks.
+        The page has no marks, or cannot be read.
     """
-    text = path.read_text(encoding="utf-8")
+    try:
+        text = bounded_text(path)
+    except (OSError, ValueError) as error:
+        raise MayflyError(f"{printable(path)}: cannot be read: {first_line(error)}") from None
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
