@@ -195,6 +195,20 @@ def test_both_limits_are_said():
     assert open_.startswith("Partial: more than 1,000,000 connections were open at once, and 7 that were silent")
 
 
+def test_what_memory_did_not_hold_is_said_to_be_so(tmp_path, monkeypatch):
+    """Before: `more than 1,000,000 connections were open at once`, of a flood of 3,000 SYNs."""
+    from site_captures import SYN, packet, written
+
+    from mayfly.profile.listed import listed
+
+    flood = [(at * 10, packet(f"2.{at // 250}.{at % 250}.9", "10.0.0.1", (5000, 80), at, 0, SYN)) for at in range(3000)]
+    capture = written(tmp_path / "flood.pcap", flood)
+    monkeypatch.setattr("mayfly.profile.listed.most_connections", lambda: 100)
+    (partial,) = listed([capture]).document()["account"][0]["partial"]
+    assert partial.startswith("Partial: memory held no more connections, and 2,900 that were silent for longest are ")
+    assert "use `mayfly --memory SIZE COMMAND` with more" in partial
+
+
 def test_a_capture_without_flows_says_why(tmp_path):
     """Before: `no flows after the header`, as of CSV."""
     from connection_captures import ip

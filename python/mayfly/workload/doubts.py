@@ -268,15 +268,19 @@ def partial_sentences(counts: Mapping[str, Any], most_open: int = ReadOptions.ma
     ['Partial: more than 1,000,000 connections were open at once, and 2,000 that were silent for longest are left ...
     >>> partial_sentences({"evicted": 0, "duration_s": 9.0})
     []
+    >>> short = {"left_out": {"budget": {"count": 9, "bytes": 360}}}
+    >>> partial_sentences({"evicted": 7, "account": short})
+    ['Partial: memory held no more connections, and 7 that were silent for longest are left out: use `mayfly --mem...
     """
     found = []
     if stopped := stopped_sentence(dict(counts), float(counts.get("duration_s", 0.0))):
         found.append(stopped)
     if lost := given_up(counts):
-        found.append(
-            f"Partial: more than {most_open:,} connections were open at once, and {lost:,} that were silent for "
-            f"longest are left out: {PARTS}"
-        )
+        # Where memory is the bound, the account says so.
+        short = "budget" in counts.get("account", {}).get("left_out", {})
+        why = "memory held no more connections" if short else f"more than {most_open:,} connections were open at once"
+        more = "use `mayfly --memory SIZE COMMAND` with more, or " if short else ""
+        found.append(f"Partial: {why}, and {lost:,} that were silent for longest are left out: {more}{PARTS}")
     if parted := counts.get("parted", 0):
         found.append(
             f"Partial: {parted:,} connections were open and had to leave memory: what they sent later counts as "
