@@ -13,7 +13,7 @@ import pytest
 from mayfly.errors import MayflyError
 from mayfly.text.files import UNFINISHED, in_use, remove_unfinished
 from mayfly.text.folder import UNFINISHED_FOLDER
-from mayfly.text.waiting import MADE_S, WaitingFolder
+from mayfly.text.waiting import MADE_S, NAMED, WaitingFolder, roomy
 
 STOPPED = """
 import time
@@ -33,8 +33,22 @@ time.sleep(60)
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
+
+
+def test_large_files_are_on_a_disk_unless_a_variable_says_where(tmp_path, monkeypatch):
+    for name in NAMED:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("mayfly.text.waiting.ON_DISK", tmp_path)
+    assert roomy() == tmp_path
+    monkeypatch.setattr("mayfly.text.waiting.ON_DISK", tmp_path / "none")
+    monkeypatch.setattr(tempfile, "tempdir", "/elsewhere")
+    assert roomy() == Path("/elsewhere")
+    monkeypatch.setattr("mayfly.text.waiting.ON_DISK", tmp_path)
+    monkeypatch.setenv("TMPDIR", "/elsewhere")
+    assert roomy() == Path("/elsewhere")
 
 
 def test_a_folder_is_removed_with_its_object(place):

@@ -23,6 +23,7 @@ from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.limits import SIMULATING, Look, limits
 from mayfly.text.files import UNFINISHED
+from mayfly.text.waiting import roomy
 from mayfly.workers.job import Done
 from mayfly.workers.workers import Workers, run_all, workers
 from mayfly.workload.reading import MAX_ROWS, ReadOptions, most_connections, most_open
@@ -224,11 +225,11 @@ class ShardFolder:
         try:
             self._folder = tempfile.TemporaryDirectory(
                 prefix="mayfly-shards-",
-                dir=None if parent is None else os.path.abspath(parent),
+                dir=roomy() if parent is None else os.path.abspath(parent),
                 ignore_cleanup_errors=True,
             )
         except OSError as error:
-            where = tempfile.gettempdir() if parent is None else os.fspath(parent)
+            where = roomy() if parent is None else os.fspath(parent)
             raise MayflyError(f"--shards {where}: no folder to write in: {error.strerror or error}") from None
         self.name = self._folder.name
         # Whoever ends the process at once removes it.

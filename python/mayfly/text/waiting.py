@@ -1,6 +1,7 @@
 """Folders for what does not fit into memory: nothing of them stays, however the process ends."""
 
 import glob
+import os
 import tempfile
 import time
 import weakref
@@ -11,8 +12,29 @@ from mayfly.errors import MayflyError
 from mayfly.text.files import UNFINISHED, clear_abandoned, in_use
 from mayfly.text.folder import UNFINISHED_FOLDER
 
+NAMED = ("TMPDIR", "TEMP", "TMP")
+"""Variables that say where temporary files are (:func:`tempfile.gettempdir`)."""
+
+ON_DISK = Path("/var/tmp")
+"""Where large ones are: in many systems ``/tmp`` is memory (the Filesystem Hierarchy Standard 3.0, 5.15, and systemd's
+``file-hierarchy(7)``)."""
+
 MADE_S = 60.0
 """Within this time a new folder is locked, s: until then nobody takes it for an abandoned one."""
+
+
+def roomy() -> Path:
+    """The folder for large temporary files: the one that a variable names, else one on a disk.
+
+    Raises
+    ------
+    OSError
+        There is none.
+    """
+    named = any(os.environ.get(name) for name in NAMED)
+    if not named and ON_DISK.is_dir() and os.access(ON_DISK, os.W_OK | os.X_OK):
+        return ON_DISK
+    return Path(tempfile.gettempdir())
 
 
 class WaitingFolder(tempfile.TemporaryDirectory[str]):
@@ -29,7 +51,7 @@ class WaitingFolder(tempfile.TemporaryDirectory[str]):
 
     def __init__(self) -> None:
         try:
-            place = Path(tempfile.gettempdir())
+            place = roomy()
             _clear(place)
             super().__init__(prefix=UNFINISHED_FOLDER, dir=place, ignore_cleanup_errors=True)
         except OSError as error:
