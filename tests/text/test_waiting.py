@@ -110,5 +110,6 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one(place):
 
 def test_without_a_place_for_temporary_files_it_is_one_line(monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", "/proc/self/none")
+    monkeypatch.setattr("mayfly.text.waiting.ON_DISK", Path("/nowhere"))
     with pytest.raises(MayflyError, match="TMPDIR: no folder for temporary files: No such file or directory"):
         WaitingFolder()
