@@ -20,7 +20,7 @@ SHARE = 0.75
 """Of the memory of the machine, or of the control group, without ``--memory``."""
 
 READING = 0.4
-"""Of the memory and the time of a command, what reading a capture may take beside its base: tables and answers need the
+"""Of the memory and the time of a command, what reading a capture may take, its base apart: tables and answers need the
 rest.
 
 Of a million flows of one packet each, reading takes 0.96 of the 1.9 GB that their whole profile takes."""

@@ -207,8 +207,8 @@ def bin_text(low: int, high: int | None) -> str:
 
 def _percentiles(table: Columns, rows: Integers, column: str) -> Statistic:
     """Weighted percentiles of a column; NaN where fewer than :data:`BEYOND` values lie on either side of one."""
-    told = [len(rows) * min(share, 1 - share) >= BEYOND - 1e-9 for share in SHARES]
-    if not any(told):
+    enough = [len(rows) * min(share, 1 - share) >= BEYOND - 1e-9 for share in SHARES]
+    if not any(enough):
         return lambda _: [math.nan] * len(SHARES)
     values = table[column][rows].astype(float)
     order = np.argsort(values, kind="stable")
@@ -220,8 +220,8 @@ def _percentiles(table: Columns, rows: Integers, column: str) -> Statistic:
         below: Integers = np.cumsum(weights[sessions], dtype=kind)
         targets = [math.ceil(share * int(below[-1])) for share in SHARES]
         return [
-            float(values[np.searchsorted(below, kind(target))]) if is_told and target > 0 else math.nan
-            for is_told, target in zip(told, targets, strict=True)
+            float(values[np.searchsorted(below, kind(target))]) if is_enough and target > 0 else math.nan
+            for is_enough, target in zip(enough, targets, strict=True)
         ]
 
     return statistic

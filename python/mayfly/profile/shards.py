@@ -232,7 +232,7 @@ class ShardFolder:
             where = roomy() if parent is None else os.fspath(parent)
             raise MayflyError(f"--shards {where}: no folder to write in: {error.strerror or error}") from None
         self.name = self._folder.name
-        # Whoever ends the process at once removes it.
+        # It is removed where the process ends at once.
         UNFINISHED.add(Path(self.name))
 
     def path(self, name: str) -> str:

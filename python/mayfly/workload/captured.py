@@ -88,8 +88,8 @@ def read_captured(
     except OSError as error:
         raise MayflyError(f"{folder.name}: connections that do not fit into memory cannot be kept: {error}") from None
     look.end()
-    told = json.loads(read.answer())
-    counts = noted(told["counts"])
+    answer = json.loads(read.answer())
+    counts = noted(answer["counts"])
     counts["stopped"] = look.stopped if counts["stopped"] else None
-    columns = columns_of_capture(read, told["dataset"]["connections"], folder)
-    return Captured(columns, counts, told["site"], read, folder)
+    columns = columns_of_capture(read, answer["dataset"]["connections"], folder)
+    return Captured(columns, counts, answer["site"], read, folder)

@@ -66,12 +66,12 @@ def _without_others(table: Columns) -> list[str]:
     """What is no flow of the list, from 1 % of the bytes on."""
     others = table.words("protocol").are("other")
     carried = table["opener_wire_bytes"] + table["responder_wire_bytes"]
-    whole, told = int(carried.sum()), int(carried[others].sum())
-    if not whole or told < SAID_FROM * whole:
+    whole, left = int(carried.sum()), int(carried[others].sum())
+    if not whole or left < SAID_FROM * whole:
         return []
     packets = int((table["opener_packets"][others] + table["responder_packets"][others]).sum())
     return [
-        f"{packets:,} packets of other IP protocols than TCP and UDP, {share_text(told / whole)} of the bytes, are not "
+        f"{packets:,} packets of other IP protocols than TCP and UDP, {share_text(left / whole)} of the bytes, are not "
         "in the list, which has no such flows: whatif and tree replay them as load"
     ]
 
