@@ -220,7 +220,7 @@ CONNECTION_BYTES = 1_100
 """Memory that a connection takes while captures are read (1,030 were measured of a million, the program with them)."""
 
 BESIDE_BYTES = 170_000_000
-"""Memory of a command without its connections, its libraries with it: the same in each run, so that as many are held."""
+"""Memory of a command without its connections, libraries included: the same in each run, so that as many are held."""
 
 
 HOST_BYTES = 100
