@@ -1,7 +1,7 @@
 //! The account of an input: how much of it was seen, how much was used, and what was left out for which reason.
 //!
-//! Readers of captures, flow lists and logs fill one in while they read; whoever uses less than they passed on moves the
-//! rest to a reason ([`Account::withdraw`]). What was seen is counted where a record is read, what became of it where that
+//! Readers of captures, flow lists and logs fill one in while they read; a command that uses less than they passed on moves
+//! the rest to a reason ([`Account::withdraw`]). What was seen is counted where a record is read, what became of it where that
 //! is decided, so that [`Account::is_exact`] can fail where one of the two is forgotten.
 //!
 //! A packet is counted with the length of its IP packet; where it has none that can be believed, with the length of its
@@ -230,9 +230,9 @@ pub struct Accounted {
     pub seen: Amount,
     /// What the answer is about.
     pub used: Amount,
-    /// What was left out, by reason: `link_type`, `not_ip`, `protocol`, `tunnel` (of packets whose inside counts, the headers around it: bytes
-    /// alone), `cut_header`, `damaged`, `fragment`, `filter`, `duplicate`, `evicted` (of connections given up since too many were open at
-    /// once), `budget` (given up for memory or time), `aside` (not part of this answer). Reasons without anything are absent.
+    /// What was left out, by reason: `link_type`, `not_ip`, `protocol` (that a list or a log does not have), `cut_header`, `damaged`, `filter`,
+    /// `duplicate`, `evicted` (of connections given up since too many were open at once), `budget` (given up for memory or time), `aside`
+    /// (not part of this answer). Reasons without anything are absent.
     pub left_out: BTreeMap<String, Amount>,
     /// Which part of the input is missing because a limit was reached, a sentence each; empty where none was.
     pub partial: Vec<String>,

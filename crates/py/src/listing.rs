@@ -355,12 +355,13 @@ fn columns_of(classes: &[Class]) -> [(FieldRef, ArrayRef); 3] {
     let words = |of: fn(&Class) -> Option<&'static str>| -> ArrayRef {
         Arc::new(classes.iter().map(of).collect::<StringViewArray>())
     };
+    let [class, side, reason] = CLASSES;
     [
-        ("class", words(|class| Some(class.class))),
-        ("side", words(|class| Some(class.side))),
-        ("reason", words(|class| class.reason)),
+        (class, words(|class| Some(class.class))),
+        (side, words(|class| Some(class.side))),
+        (reason, words(|class| class.reason)),
     ]
-    .map(|(name, column)| (Arc::new(Field::new(name, column.data_type().clone(), name == "reason")), column))
+    .map(|(name, column)| (Arc::new(Field::new(name, column.data_type().clone(), name == reason)), column))
 }
 
 /// What `mayfly.tables.Table.metadata` says of the table of connections.

@@ -128,7 +128,7 @@ def sums_of_connections(frame: pl.DataFrame) -> dict[str, Any]:
         As ``counts["account"]`` of a reading.
     """
     account = _native.Account()
-    found = frame.height, _summed(frame, "wire_bytes")
+    found = frame.height, sum(int(frame[f"{end}_wire_bytes"].sum()) for end in ("opener", "responder"))
     account.see(*found)
     account.take(*found)
     return dict(json.loads(account.sums()))
@@ -137,8 +137,8 @@ def sums_of_connections(frame: pl.DataFrame) -> dict[str, Any]:
 def _document(
     account: _native.Account, sources: Iterable[str | os.PathLike[str]], partial: list[str], cannot: str | None
 ) -> Accounted:
-    told = {"source": [os.fspath(source) for source in sources], **json.loads(account.sums())}
-    return cast("Accounted", told | {"partial": partial, "cannot_answer": cannot})
+    sums = {"source": [os.fspath(source) for source in sources], **json.loads(account.sums())}
+    return cast("Accounted", sums | {"partial": partial, "cannot_answer": cannot})
 
 
 def aside_of(frame: pl.DataFrame, used: pl.DataFrame) -> dict[str, Amount]:
@@ -156,14 +156,9 @@ def aside_of(frame: pl.DataFrame, used: pl.DataFrame) -> dict[str, Amount]:
     dict of str to tuple of int
         Their packets and IP bytes: ``protocol`` of IP protocols other than TCP, UDP and ICMP, ``aside`` of others.
     """
-    left = frame.join(used.select("connection_id").unique(), on="connection_id", how="anti")
-    other = left["protocol"] == "other"
-    parts = {"protocol": left.filter(other), "aside": left.filter(~other)}
-    return {reason: (_summed(part, "packets"), _summed(part, "wire_bytes")) for reason, part in parts.items()}
+    from mayfly.workload.columns import columns_of
 
-
-def _summed(frame: pl.DataFrame, name: str) -> int:
-    return sum(int(frame[f"{end}_{name}"].sum()) for end in ("opener", "responder"))
+    return aside_of_columns(columns_of(frame), frame["connection_id"].is_in(used["connection_id"].implode()).to_numpy())
 
 
 def aside_of_columns(table: Columns, used: Booleans) -> dict[str, Amount]:
@@ -181,7 +176,7 @@ def _summed_of(table: Columns, name: str, rows: Booleans) -> int:
 
 
 def others(counts: Mapping[str, Any]) -> dict[str, Any]:
-    """What was counted beside the account.
+    """What was counted apart from the account.
 
     Examples
     --------

@@ -103,11 +103,23 @@ class Columns:
         self._filed = 0
 
     def held(self, values: Any) -> Any:
-        """What was made of the columns: as pages of a file where these are, since it is as large."""
-        if self._folder is None:
+        """What was made of the columns, shape (n,): as pages of a file where these are, since it is as large.
+
+        Raises
+        ------
+        MayflyError
+            The file cannot be written.
+        """
+        if self._folder is None or not len(values):
             return values
+        path = self._new_file(self._folder.name, "")
+        with _of_files(self._folder.name):
+            values.tofile(path)
+            return _mapped(path, values.dtype)
+
+    def _new_file(self, folder: str, ending: str) -> str:
         self._filed += 1
-        return filed(values, self._folder.name, f"made-{self._filed}")
+        return os.path.join(folder, f"made-{self._filed}{ending}")
 
     def held_table(self, made: pl.DataFrame) -> pl.LazyFrame:
         """The same of a table, which is read when it is asked for."""
@@ -115,8 +127,7 @@ class Columns:
 
         if self._folder is None:
             return made.lazy()
-        self._filed += 1
-        path = os.path.join(self._folder.name, f"made-{self._filed}.arrow")
+        path = self._new_file(self._folder.name, ".arrow")
         with _of_files(self._folder.name):
             made.write_ipc(path)
         return pl.scan_ipc(path)
@@ -286,20 +297,16 @@ def columns_of_capture(read: CaptureProfile, height: int, folder: tempfile.Tempo
 def _columns_of_files(read: CaptureProfile, height: int, place: tempfile.TemporaryDirectory[str]) -> Columns:
     folder = place.name
 
-    def mapped(path: str, kind: Any) -> Any:
-        limits.maps_data = True
-        return np.asarray(np.memmap(path, kind, "r"))
-
     def numbers(name: str) -> Numbers | Booleans:
         path = os.path.join(folder, name)
         with _of_files(folder):
-            found: Numbers | Booleans = mapped(path, _KINDS[read.numbers_to(name, path)])
+            found: Numbers | Booleans = _mapped(path, _KINDS[read.numbers_to(name, path)])
         return found
 
     def words(name: str) -> Words:
         path = os.path.join(folder, name)
         with _of_files(folder):
-            names, codes = read.words_to(name, path), mapped(path, np.int32)
+            names, codes = read.words_to(name, path), _mapped(path, np.int32)
         # Copies of them are made for each figure that has classes.
         return Words(names, codes.astype(np.int8) if len(names) < FEW_WORDS else codes)
 
@@ -313,30 +320,10 @@ def _columns_of_files(read: CaptureProfile, height: int, place: tempfile.Tempora
     return Columns(height, read.names(), numbers, words, table, place)
 
 
-def filed(values: Any, folder: str, name: str) -> Any:
-    """The same values as pages of a new file, which are no memory of the process.
-
-    Parameters
-    ----------
-    values : numpy.ndarray, shape (n,)
-        Numbers.
-    folder, name : str
-        Of the file.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-
-    Raises
-    ------
-    MayflyError
-        The file cannot be written.
-    """
-    path = os.path.join(folder, name)
-    with _of_files(folder):
-        values.tofile(path)
-        limits.maps_data = True
-        return np.asarray(np.memmap(path, values.dtype, "r")) if len(values) else values
+def _mapped(path: str, kind: Any) -> Any:
+    """The values of a file as its pages, which are no memory of the process."""
+    limits.maps_data = True
+    return np.asarray(np.memmap(path, kind, "r"))
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import polars as pl
 from mayfly.show.notebook import Result
 from mayfly.show.table import Table
 from mayfly.summary_types import Accounted
-from mayfly.workload.formats.registry import Streamed, read_flows_any, stream_flows, write_flows_as
+from mayfly.workload.formats.registry import FlowCounts, read_flows_any, stream_flows, write_flows_as
 from mayfly.workload.reading import refuse_without_packets
 from mayfly.workload.sieve import read_through, refuse_of_table
 
@@ -21,7 +21,7 @@ class Converted(Result):
 
     Parameters
     ----------
-    counted : Streamed
+    counted : FlowCounts
         How many flows, and what they send.
     target : str
         File that was written.
@@ -35,7 +35,7 @@ class Converted(Result):
         The flow list, where it was in memory.
     """
 
-    counted: Streamed
+    counted: FlowCounts
     target: str
     lost: list[str]
     notes: list[str] = field(default_factory=list)
@@ -113,13 +113,12 @@ def converted(
     notes, account = list[str](), list[Accounted]()
     both: dict[str, Any] = {"mss": mss, "internal": internal, "notes": notes, "accounts": account}
     with read_through(filter) as sieve:
-        counted, flows = stream_flows(source, target, from_format, to_format, **both), None
-        if counted is None:
-            flows = read_flows_any(source, from_format, **both)
+        if (counted := stream_flows(source, target, from_format, to_format, **both)) is not None:
+            return Converted(counted, os.fspath(target), [], notes, account)
+        flows = read_flows_any(source, from_format, **both)
         if not sieve.used:
             refuse_of_table(os.fspath(source))
         refuse_without_packets()
-    if flows is None or counted is not None:
-        return Converted(counted or Streamed(), os.fspath(target), [], notes, account)
-    counted = Streamed.of(flows)
-    return Converted(counted, os.fspath(target), write_flows_as(flows, target, to_format), notes, account, flows)
+    return Converted(
+        FlowCounts.of(flows), os.fspath(target), write_flows_as(flows, target, to_format), notes, account, flows
+    )

@@ -83,6 +83,8 @@ def read_flows_any(
     """
     rules = _rules(mss, internal, notes, until_s, accounts)
     chosen = _readable(path, format)
+    if chosen not in (flow_list.PARQUET, packets.PCAP):
+        refuse_endless(Path(path))
     # Only readable formats are found.
     assert chosen.read is not None
     before = len(rules.accounts)
@@ -114,15 +116,12 @@ def _readable(path: str | os.PathLike[str], format: str | None) -> Format:
     if found is None and (other := not_read(head)) is not None:
         raise MayflyError(f"{printable(path)}: {other}")
     # A file in none of the other formats is read as a flow list, whose errors name the column.
-    chosen = found or flow_list.CSV
-    if chosen not in (flow_list.PARQUET, packets.PCAP):
-        refuse_endless(Path(path))
-    return chosen
+    return found or flow_list.CSV
 
 
 @dataclass
-class Streamed:
-    """What went from one file into another, part by part.
+class FlowCounts:
+    """What the flows of a list are, counted while they pass.
 
     Parameters
     ----------
@@ -143,7 +142,7 @@ class Streamed:
     last_s: float = 0.0
 
     @classmethod
-    def of(cls, flows: pl.DataFrame) -> "Streamed":
+    def of(cls, flows: pl.DataFrame) -> "FlowCounts":
         """Of a flow list."""
         found = cls()
         for _ in found.seen(iter([flows])):
@@ -176,7 +175,7 @@ def stream_flows(
     internal: list[str] | None = None,
     notes: list[str] | None = None,
     accounts: list[Accounted] | None = None,
-) -> Streamed | None:
+) -> FlowCounts | None:
     """Write the flows of a file into another one part by part, where both formats can be had so.
 
     Parameters
@@ -190,7 +189,7 @@ def stream_flows(
 
     Returns
     -------
-    Streamed or None
+    FlowCounts or None
         None where they cannot; nothing is read then.
 
     Raises
@@ -202,7 +201,7 @@ def stream_flows(
     rules, reader = _rules(mss, internal, notes, None, accounts), _readable(source, from_format)
     if reader.parts is None or writer.write_parts is None:
         return None
-    found = Streamed()
+    found = FlowCounts()
     with when_complete(target) as partial:
         writer.write_parts(found.seen(reader.parts(Path(source), rules)), partial, Path(target).name)
     return found
