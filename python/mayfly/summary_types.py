@@ -1382,11 +1382,13 @@ class Capture(TypedDict):
     scaled_to_rtt_s: float | None
     """The median round-trip time that was asked for, seconds; null without one."""
     quic_share: float
-    """QUIC, as a share of the bytes."""
+    """QUIC, as a share of the bytes: it is replayed by QUIC."""
+    quic_probably_share: float
+    """Of it, connections whose beginning was not captured, as a share of the bytes."""
     other_udp_share: float
     """UDP that is neither QUIC nor a call, as a share of the bytes."""
     udp_443_share: float
-    """UDP of port 443 that does not begin as QUIC, as a share of the bytes."""
+    """UDP of port 443 of which nothing shows that it is QUIC, as a share of the bytes."""
     calls_share: float
     """Calls, as a share of the bytes."""
     media_share: float

@@ -134,9 +134,13 @@ def test_a_bad_transport_is_refused_in_one_line(fields, says):
 
 
 def test_a_name_of_a_flow_list_that_is_none_is_refused_with_those_there_are():
-    with pytest.raises(MayflyError, match=r"^transport = x: must be the NAME of a section \[transports\.NAME\]: a, b$"):
+    with pytest.raises(
+        MayflyError, match=r"^transport = x: must be the NAME of a section \[transports\.NAME\]: a, b, or a preset"
+    ):
         records(scenario(a=FAST, b=SLOW), named("a", "x", None, "b", "a", None, "a"))
-    with pytest.raises(MayflyError, match=r"^transport = a: must be the NAME of .*, of which there are none$"):
+    with pytest.raises(
+        MayflyError, match=r"^transport = a: must be the NAME of .*, of which there are none, or a preset such as quic$"
+    ):
         records(scenario(), named(*["a"] * LISTED.height))
     udp = pl.DataFrame(
         {"start_s": [0.0], "size_bytes": [1], "protocol": ["udp"], "rate_bps": [1e6], "transport": ["a"]}

@@ -22,7 +22,7 @@ THINK_MS = 70.0
 """Of the servers that think."""
 
 
-def users(seed, *, thinking=False, bulk=3):
+def users(seed, *, thinking=False, bulk=3, transport=None):
     """Users who ask servers for files one by one and think, and downloads that fill the link from the start."""
     random = np.random.default_rng(seed)
     rows = []
@@ -37,7 +37,8 @@ def users(seed, *, thinking=False, bulk=3):
             waits = (number, number - 1 if asked else None)
             rows.append((think_s, script, f"10.1.0.{server}", f"10.2.0.{user}", RTTS_S[server], *waits))
     frame = pl.DataFrame(rows, schema=["start_s", "script", "dst", "src", "rtt_s", "stage", "after"], orient="row")
-    return flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender")))
+    named = {} if transport is None else {"transport": pl.lit(transport)}
+    return flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender"), **named))
 
 
 def scenario(**more):
@@ -51,9 +52,9 @@ def captured(tmp_path, flows, discipline):
     return result, path
 
 
-@pytest.mark.parametrize("discipline", ["fifo", "fq_codel"])
-def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline):
-    _, path = captured(tmp_path, users(1), discipline)
+@pytest.mark.parametrize(("discipline", "transport"), [("fifo", None), ("fq_codel", None), ("fifo", "quic")])
+def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline, transport):
+    _, path = captured(tmp_path, users(1, transport=transport), discipline)
     flows = replayed_flows(path, "users", ["10.2.0.0/16"], rates_bps=RATES_BPS)
     # The tap is beside the clients: the path to a server is nearly all of a round trip.
     known = dict(flows.group_by("dst").agg(pl.col("rtt_s").median()).iter_rows())
@@ -65,6 +66,10 @@ def test_paths_are_found_through_a_queue_that_never_empties(tmp_path, discipline
         return
     # What the queue changes in the windows beside: ten full packets. The least that passed has more than that left.
     assert off.max() < 0.012
+    if transport == "quic":
+        # Its datagrams take the link 6 ms there and back, which is no path.
+        assert off.max() < 0.001
+        return
     seen = read_captures(path).connections.filter(responder="10.1.0.0")["handshake_to_responder_s"].min()
     assert off[0] <= seen - RTTS_S[0] + 1e-9
 
@@ -111,6 +116,79 @@ def test_a_replay_says_what_the_same_users_have_under_another_discipline(tmp_pat
         medians = [short_s(run.records, run.trains) for run in (replayed, direct)]
         errors.append(medians[0] / medians[1] - 1)
     assert abs(float(np.mean(errors))) < 0.12, errors
+
+
+@pytest.mark.parametrize(("source", "target"), [("fifo", "fq_codel"), ("fifo", "fifo"), ("fq_codel", "fifo")])
+def test_quic_is_replayed_as_transfers_that_slow_down(tmp_path, source, target):
+    """The same of QUIC, over ten draws of the law of users."""
+    errors = []
+    for seed in range(3, 13):
+        flows = users(seed, transport="quic")
+        _, path = captured(tmp_path, flows, source)
+        found = replay_of(
+            path, "10mbit/2mbit", "200/60", internal=["10.2.0.0/16"], overrides={"duration": "60s", "replications": 1}
+        )
+        replayed_as = found.flows.filter(protocol="tcp")  # but for the ping of the run
+        assert found.udp.quic > 0.99 and replayed_as["transport"].unique().to_list() == ["quic"]
+        assert replayed_as["size_bytes"].sum() == pytest.approx(flows["size_bytes"].sum(), rel=0.02)
+        (replayed,) = run_replay(found.scenario, [parse(target)], found.flows)
+        direct = mayfly.run(scenario(), target, flows)
+        medians = [short_s(run.records, run.trains) for run in (replayed, direct)]
+        errors.append(medians[0] / medians[1] - 1)
+    assert abs(float(np.mean(errors))) < 0.12, errors
+
+
+def test_requests_and_answers_of_quic_have_their_bytes(tmp_path):
+    flows = users(1, bulk=0, transport="quic")
+    _, path = captured(tmp_path, flows, "fifo")
+    connections = read_captures(path).connections
+    frame = connections.filter("quic")
+    # The other one is the ping of the run.
+    assert frame.height == flows.height == connections.height - 1 and not frame["quic_probably"].any()
+    assert (frame["mss_bytes"] == 1472).all()
+    asked = sorted(trains[1].size_bytes for trains in map(scripts.trains, flows["script"].to_list()))
+    # Of a packet nobody knows which of its bytes are of which frame: a few of each.
+    off = np.abs(np.array(sorted(frame["responder_distinct_bytes"].to_list())) / np.array(asked) - 1)
+    assert np.median(off) < 0.01 and off.max() < 0.1
+    assert set(frame["opener_distinct_bytes"].to_list()) == {300}
+
+
+def test_the_middle_of_a_connection_of_quic_is_probably_quic(tmp_path):
+    """Without its beginning: what is left of a download, at port 443."""
+    rows = [(0.0, "up 300 | down 6000000", "10.1.0.0", "10.2.0.0", 0.03)]
+    frame = pl.DataFrame(rows, schema=["start_s", "script", "dst", "src", "rtt_s"], orient="row")
+    flows = flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender"), transport=pl.lit("quic")))
+    _, path = captured(tmp_path, flows, "fifo")
+    middle = tmp_path / "middle.pcap"
+    header, records = records_of(path.read_bytes())
+    assert len(records) > 4000
+    for port, known in ((443, True), (4433, False)):
+        middle.write_bytes(header + b"".join(with_port(record, port) for record in records[2000:]))
+        (row,) = read_captures(middle).connections.filter(pl.col("responder_wire_bytes") > 1e6).rows(named=True)
+        assert (row["quic"], row["quic_probably"]) == (False, known)
+        if known:
+            # Who answers at the port of HTTP/3 is the server, whoever sent the first packet.
+            assert row["responder"] == "10.1.0.0" and row["responder_distinct_bytes"] > 2e6
+    middle.write_bytes(header + b"".join(with_port(record, 443) for record in records[2000:]))
+    found = replay_of(middle, "5mbit/2mbit", "100", internal=["10.2.0.0/16"])
+    assert found.udp.quic > 0.98 and found.udp.probably == found.udp.quic  # the rest is the ping of the run
+    assert any("probably: the beginning of these connections" in doubt for doubt in found.doubts)
+
+
+def records_of(data):
+    """Header of a pcap, and its records with their headers."""
+    at, records = 24, []
+    while at < len(data):
+        length = int.from_bytes(data[at + 8 : at + 12], "little")
+        records.append(data[at : at + 16 + length])
+        at += 16 + length
+    return data[:24], records
+
+
+def with_port(record, port):
+    """A record over IPv4 whose server, with the lower port, has this one."""
+    place = min((50, 52), key=lambda place: int.from_bytes(record[place : place + 2], "big"))
+    return record[:place] + port.to_bytes(2, "big") + record[place + 2 :]
 
 
 def test_a_train_of_the_application_keeps_its_pace_and_one_of_the_link_does_not(tmp_path):

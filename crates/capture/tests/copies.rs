@@ -339,10 +339,10 @@ fn quic_is_told_by_the_long_headers_of_the_first_packets() {
     frames.extend((0..20).map(|index| udp(1_050_500 + index * 1000, SERVER, other, 1200)));
     frames.push(long(1_100_000, SERVER, other, 0xc1));
     let read = read_as(&frames, &AUTO);
-    assert_eq!(read.connections.iter().map(|row| row.quic).collect::<Vec<_>>(), [true, false]);
+    assert_eq!(read.connections.iter().map(|row| row.quic.is()).collect::<Vec<_>>(), [true, false]);
     // RTP begins with the form and without the fixed bit.
     let read = read_as(&[long(1_000_000, CLIENT, SERVER, 0x80)], &AUTO);
-    assert!(!read.connections[0].quic);
+    assert!(!read.connections[0].quic.is());
 }
 
 /// A transfer of a host of a LAN, with numbers, identifications and hops of its own.

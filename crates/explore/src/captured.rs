@@ -114,6 +114,9 @@ impl Captured {
         let list = self.replay.list(Rates { down: link.rate_bps as f64, up: up as f64 }, link.rtt_s)?;
         let mut run = self.run.clone();
         run.duration = list.duration;
+        if let (Some(own), Some(bytes)) = (run.transports.first_mut(), self.replay.quic_datagram_bytes()) {
+            own.tcp.mss = u32::from(bytes) + UDP_BYTES - own.tcp.header;
+        }
         run.sample_interval = units::Time((list.duration.0 / 1000).max(1000));
         let seed = request.seed.unwrap_or(run.seed);
         let probed = list.with_probes(&Probes {
@@ -149,7 +152,7 @@ impl Captured {
         let unknown = Unknown {
             left_out_share: self.replay.left_out_share(),
             udp_share: udp.doubtful(),
-            udp_text: udp.text(),
+            udp_text: udp.rest_text(),
             opaque_share: udp.opaque,
         };
         let seen = self.replay.framing();
@@ -165,6 +168,9 @@ impl Captured {
         prepared(run, drawn, probed.alone, request, &self.attacks, self.reverse_same, of)
     }
 }
+
+/// Headers of IP and UDP, bytes.
+const UDP_BYTES: u32 = 28;
 
 /// The next rate of two digits, at least 8 kbit/s.
 fn rounded_up(bps: f64) -> u64 {

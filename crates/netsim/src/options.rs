@@ -146,6 +146,11 @@ impl Options {
         slot as u32 | QUIC
     }
 
+    /// What the packet of QUIC with index `index` carries.
+    pub(crate) fn frames_of(&mut self, index: u32) -> Option<&Frames> {
+        (index & QUIC > 0).then(|| &*self.frames.at((index & !QUIC) as usize))
+    }
+
     /// Takes what the packet of QUIC with index `index` carries, and with it its place.
     pub(crate) fn take_frames(&mut self, index: u32) -> Option<Frames> {
         (index & QUIC > 0).then(|| {

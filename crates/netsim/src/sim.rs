@@ -510,7 +510,8 @@ impl<'a> Sim<'a> {
         let (tcp, net) = (live.tcp, &mut self.net);
         net.trace.received(packet, net.now);
         if let Some(tape) = &mut net.tape {
-            tape.received(packet, net.options.of(packet.options).map(|options| &*options), net.now);
+            let frames = net.options.frames_of(packet.options).cloned();
+            tape.received(packet, net.options.of(packet.options).map(|options| &*options), frames.as_ref(), net.now);
         }
         let marked = packet.ecn == Ecn::Ce;
         if marked {
@@ -777,6 +778,7 @@ impl<'a> Sim<'a> {
             Transport::Quic(connection) => {
                 connection.close(record);
                 self.out.segments.append(&mut connection.take_log());
+                told = connection.was_done();
             }
             Transport::Udp(source) => {
                 source.report(record);

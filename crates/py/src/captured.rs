@@ -113,11 +113,17 @@ impl Replay {
         self.0.lasted_s()
     }
 
-    /// Shares of the bytes: QUIC, other UDP, of that at port 443, calls, video calls and games, and other IP protocols.
+    /// Shares of the bytes: QUIC, of that what is so probably, other UDP, of that at port 443, calls, video calls and games, and other IP protocols.
     #[getter]
-    fn udp(&self) -> (f64, f64, f64, f64, f64, f64) {
+    fn udp(&self) -> (f64, f64, f64, f64, f64, f64, f64) {
         let udp = self.0.udp();
-        (udp.quic, udp.other, udp.at_443, udp.calls, udp.media, udp.opaque)
+        (udp.quic, udp.probably, udp.other, udp.at_443, udp.calls, udp.media, udp.opaque)
+    }
+
+    /// Payload of the datagrams that carry most of the bytes of QUIC; None without any.
+    #[getter]
+    fn quic_datagram_bytes(&self) -> Option<u16> {
+        self.0.quic_datagram_bytes()
     }
 
     /// What the capture shows of its link: bytes around each packet of IP, 0 of plain Ethernet, and whether addresses of
@@ -179,6 +185,9 @@ impl Replay {
     }
 }
 
+/// Preset of the transport of QUIC flows.
+const QUIC: &str = "quic";
+
 /// The columns of a normalised flow list, then the row of the connection, how long it lasted where users wait, and packets
 /// of calls where there are some.
 fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<Table, ArrowError> {
@@ -218,6 +227,8 @@ fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<
     let lasted = times(|flow| flow.lasted_s);
     let called = flows.iter().any(|flow| flow.call_packets.is_some());
     let calls = whole_or_null(flows.iter().map(|flow| flow.call_packets));
+    let quic = flows.iter().any(|flow| flow.quic);
+    let transports = flows.iter().map(|flow| flow.quic.then_some(QUIC)).collect::<StringViewArray>();
     let (mut bursts, mut scripts) = (Vec::with_capacity(height), Vec::with_capacity(height));
     for flow in flows.drain(..) {
         let (own_bursts, own_script) = match flow.what {
@@ -230,6 +241,9 @@ fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<
     }
     if bursts.iter().any(Option::is_some) {
         columns.push(("bursts", burst_column(&bursts)?));
+    }
+    if quic {
+        columns.push(("transport", Arc::new(transports)));
     }
     if scripts.iter().any(Option::is_some) {
         columns.push(("script", script_column(&scripts)?));

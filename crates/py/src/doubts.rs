@@ -36,10 +36,10 @@ pub fn copies_sentence(
     replay::copies(copies, packets, left_out, translated, taps)
 }
 
-/// What share of the bytes is QUIC, what share other UDP, some of it at port 443, and what share of other IP protocols; and
+/// What share of the bytes is QUIC, some of it probably, what share other UDP, some of it at port 443, and what share of other IP protocols; and
 /// what a replay does with it.
 #[pyfunction]
-pub fn udp_sentences(quic: f64, other: f64, at_443: f64, opaque: f64) -> (String, Option<String>) {
-    let share = UdpShare { quic, other, at_443, opaque, ..UdpShare::default() };
+pub fn udp_sentences(quic: f64, probably: f64, other: f64, at_443: f64, opaque: f64) -> (String, Option<String>) {
+    let share = UdpShare { quic, probably, other, at_443, opaque, ..UdpShare::default() };
     (share.text(), share.replay_sentence())
 }

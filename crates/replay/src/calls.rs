@@ -26,7 +26,10 @@ const MOST_PACKETS: u64 = 1_000_000;
 /// Rows of the connections that are calls, those with the most packets first; `volumes` have windows of `width_s`.
 pub(crate) fn calls(connections: &[Connection], volumes: &[Volume], width_s: f64) -> Vec<u32> {
     let likely = |one: &Connection| {
-        one.protocol == Protocol::Udp && is_like_speech(&one.from_opener) && is_like_speech(&one.from_responder)
+        one.protocol == Protocol::Udp
+            && !one.quic.is()
+            && is_like_speech(&one.from_opener)
+            && is_like_speech(&one.from_responder)
     };
     let mut steady: BTreeMap<u64, u32> = BTreeMap::new();
     for own in volumes.chunk_by(|first, second| first.connection == second.connection) {

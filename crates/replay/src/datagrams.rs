@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use capture::{Packet, Protocol};
+use capture::Packet;
 use netsim::Burst;
 use units::Time;
 
@@ -41,12 +41,12 @@ pub(crate) struct Datagrams {
     pub(crate) too_late: Option<(f64, u32, u64)>,
 }
 
-/// Directions of UDP flows and of protocols whose headers are not read, or of `all` connections, by connection and first packet, and the bursts of all.
+/// Directions of UDP flows other than QUIC and of protocols whose headers are not read, or of `all` connections, by connection and first packet, and the bursts of all.
 pub(crate) fn datagrams(packets: &[Packet], paths: &[Path], all: bool) -> (Vec<Datagrams>, Vec<Burst>) {
     let (mut flows, mut bursts) = (Vec::new(), Vec::new());
     for own in packets.chunk_by(|first, second| first.connection == second.connection) {
         let Some(first) = own.first() else { continue };
-        if !all && paths[first.connection as usize].protocol == Protocol::Tcp {
+        if !all && paths[first.connection as usize].has_trains() {
             continue;
         }
         for from_opener in [first.from_opener, !first.from_opener] {

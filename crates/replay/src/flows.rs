@@ -56,6 +56,8 @@ pub struct Flow {
     pub lasted_s: Option<f64>,
     /// Of a direction of a call: packets that it had in the capture.
     pub call_packets: Option<u64>,
+    /// It is replayed by QUIC.
+    pub quic: bool,
     /// What it consists of.
     pub what: What,
 }
@@ -63,9 +65,9 @@ pub struct Flow {
 /// What a flow of a capture consists of.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// TCP: what the ends say to each other.
+    /// TCP or QUIC: what the ends say to each other.
     Script(Script),
-    /// TCP: all data at once.
+    /// TCP or QUIC: all data at once.
     Transfer,
     /// UDP: packets of this length on the wire, bytes, at this rate, bit/s.
     Rate(u32, f64),
@@ -201,6 +203,7 @@ impl Captured<'_> {
             size_bytes,
             lasted_s: row.lasted_s,
             call_packets,
+            quic: known.paths[row.connection as usize].quic && !matches!(what, What::Bursts(..) | What::Rate(..)),
             what,
         })
     }

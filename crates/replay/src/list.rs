@@ -16,6 +16,8 @@ use hosts::Ends;
 /// Time after the last start of the capture for transfers to end, at least; as long again as the capture when longer.
 const DRAIN_S: f64 = 60.0;
 const ONLY_USERS: &str = "replay: must be users for a list of flows whose users wait";
+/// Number of QUIC among the transports of a run (`Run::transports`, where it is the first one).
+pub const QUIC: u16 = 1;
 /// Packets by which the directions are compared for the probes.
 pub(crate) const USUAL: Sizes = Sizes { mss: 1460, header_bytes: 40 };
 
@@ -24,7 +26,7 @@ pub(crate) const USUAL: Sizes = Sizes { mss: 1460, header_bytes: 40 };
 pub struct List {
     /// In the order of their starts in the capture.
     pub flows: Vec<FlowSpec>,
-    /// What the ends of TCP connections say to each other.
+    /// What the ends of TCP and QUIC connections say to each other.
     pub scripts: Scripts,
     /// The packets of UDP flows.
     pub bursts: Bursts,
@@ -207,7 +209,8 @@ impl Making<'_> {
                 let longest_wait = trains.iter().map(|train| train.wait).max().unwrap_or(Time::ZERO);
                 let number = self.scripts.list.len() as u32;
                 self.scripts.list.push(trains);
-                let flow = FlowSpec { size_bytes, script: Some(number), ..flow };
+                let transport = if known.paths[connection].quic { QUIC } else { 0 };
+                let flow = FlowSpec { size_bytes, script: Some(number), transport, ..flow };
                 Ok((flow, Origin { back_bytes, longest_wait, ..origin }))
             }
             Source::Datagrams(one) => {

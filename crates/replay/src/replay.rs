@@ -20,7 +20,7 @@ use crate::refused::{Refused, refused};
 use crate::span::lasted_s;
 use crate::trains::{Step, pieces};
 use crate::transfers::{Exchange, Transfer, transfers};
-use crate::udp_share::{UdpShare, media};
+use crate::udp_share::{UdpShare, media, quic_datagram_bytes};
 
 /// Choices of a replay.
 #[derive(Clone, Debug)]
@@ -46,6 +46,7 @@ pub struct Replay {
     partial: Option<String>,
     missing: Vec<String>,
     udp: UdpShare,
+    quic_datagram_bytes: Option<u16>,
     left_out_share: f64,
     framing: Framing,
 }
@@ -135,7 +136,8 @@ impl Replay {
             bursts,
         };
         let partial = partial(counts, connections.len());
-        Ok(Replay { known, tap, doubts, partial, missing: said, udp, left_out_share, framing })
+        let quic_datagram_bytes = quic_datagram_bytes(connections);
+        Ok(Replay { known, tap, doubts, partial, missing: said, udp, quic_datagram_bytes, left_out_share, framing })
     }
 
     /// What becomes of the packets.
@@ -161,6 +163,11 @@ impl Replay {
     /// How much of the capture is QUIC and other UDP.
     pub fn udp(&self) -> UdpShare {
         self.udp
+    }
+
+    /// Payload of the datagrams that carry most of the bytes of QUIC; None without any.
+    pub fn quic_datagram_bytes(&self) -> Option<u16> {
+        self.quic_datagram_bytes
     }
 
     /// Share of the packets of the capture that are in no connection.

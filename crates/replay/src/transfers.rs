@@ -39,7 +39,7 @@ pub struct Sent {
 /// A connection of TCP or a flow of UDP, as a capture or a log has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
-    /// Of ICMP there are no transfers; of others than TCP they are as those of UDP.
+    /// Of ICMP there are no transfers, QUIC counts as TCP, and those of others are as those of UDP.
     pub protocol: Protocol,
     /// First packet, s.
     pub start_s: f64,
@@ -77,7 +77,7 @@ impl From<&Connection> for Exchange {
             distinct_bytes: side.distinct_bytes,
         };
         Exchange {
-            protocol: connection.protocol,
+            protocol: if connection.has_trains() { Protocol::Tcp } else { connection.protocol },
             start_s: seconds(connection.start_ns),
             rtt_s: connection.rtt_ns.map(seconds),
             sent: [sent(&connection.from_opener), sent(&connection.from_responder)],

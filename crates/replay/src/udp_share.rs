@@ -1,10 +1,12 @@
-//! How much of a capture is QUIC, other UDP and packets of other IP protocols, which a replay sends as it was captured.
+//! How much of a capture is QUIC, other UDP and packets of other IP protocols, and what a replay does with it.
 //!
-//! Packets of TCP are replayed as transfers whose senders slow down when packets wait or are lost; those of UDP each at its
-//! time, since nothing in them says what their senders would do: true of calls, and wrong of QUIC, which slows down as TCP
-//! does. Nobody knows the inside of ESP and GRE: most of it is TCP.
+//! TCP and QUIC are replayed as transfers whose senders slow down when packets wait or are lost; packets of other UDP each at
+//! its time, since nothing in them says what their senders would do: true of calls, and wrong of VPNs, most of whose inside
+//! is TCP and QUIC, as that of ESP and GRE is.
 
-use capture::{Connection, Protocol};
+use std::collections::BTreeMap;
+
+use capture::{Connection, Protocol, Quic};
 use netsim::Burst;
 
 use crate::datagrams::Datagrams;
@@ -18,13 +20,15 @@ const HTTPS: u16 = 443;
 /// Shares of the bytes of all IP packets in a table of connections, each 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct UdpShare {
-    /// QUIC, by the long headers of the first packets.
+    /// QUIC, whose senders slow down in a replay.
     pub quic: f64,
+    /// Of `quic`, connections whose beginning was not captured.
+    pub probably: f64,
     /// Other UDP.
     pub other: f64,
-    /// Of `other`, to or from port 443: perhaps QUIC whose first packets were not captured.
+    /// Of `other`, to or from port 443.
     pub at_443: f64,
-    /// Of both, calls, which do not slow down anywhere.
+    /// Of `other`, calls, which do not slow down anywhere.
     pub calls: f64,
     /// Of `other`, video calls and games, which send at their own pace for the seconds that a queue lasts; those at port 443
     /// may be QUIC.
@@ -55,56 +59,91 @@ impl UdpShare {
         let opaque = connections.iter().filter(|row| row.protocol == Protocol::Other).map(bytes);
         let https = |row: &Connection| row.opener.port == HTTPS || row.responder.port == HTTPS;
         UdpShare {
-            quic: share(&|_, row| row.quic),
-            other: share(&|_, row| !row.quic),
-            at_443: share(&|_, row| !row.quic && https(row)),
+            quic: share(&|_, row| row.quic.is()),
+            probably: share(&|_, row| row.quic == Quic::Probably),
+            other: share(&|_, row| !row.quic.is()),
+            at_443: share(&|_, row| !row.quic.is() && https(row)),
             calls: share(&|at, _| called[at]),
-            media: share(&|at, row| shown[at] && !called[at] && !row.quic && !https(row)),
+            media: share(&|at, row| shown[at] && !called[at] && !row.quic.is() && !https(row)),
             opaque: opaque.fold(0_u64, u64::saturating_add) as f64 / all as f64,
         }
     }
 
-    /// Of all of it, what may slow down when it meets a queue: all but calls, video calls and games.
+    /// Of all that is replayed as captured, what may slow down when it meets a queue: all but calls, video calls and games.
     pub fn doubtful(&self) -> f64 {
-        self.quic + self.other - self.calls - self.media + self.opaque
+        self.other - self.calls - self.media + self.opaque
     }
 
     /// What share is QUIC, what share other UDP, and what share of other protocols, without an end.
     pub fn text(&self) -> String {
-        if self.opaque < LEAST_TOLD {
-            return self.udp_text();
+        match (self.quic < LEAST_TOLD, self.other + self.opaque < LEAST_TOLD) {
+            (true, _) => self.rest_text(),
+            (false, true) => self.quic_text(),
+            (false, false) => format!("{}, and {}", self.quic_text(), self.rest_text()),
         }
+    }
+
+    fn quic_text(&self) -> String {
+        let quic = format!("{:.1} % of the bytes are QUIC", 100.0 * self.quic);
+        if self.probably < LEAST_TOLD {
+            return quic;
+        }
+        format!(
+            "{quic} ({:.1} % probably: the beginning of these connections is not in the capture)",
+            100.0 * self.probably
+        )
+    }
+
+    /// What share is replayed as captured: other UDP and other protocols, without an end.
+    pub fn rest_text(&self) -> String {
         let opaque = format!("{:.1} % are of IP protocols that are not looked into", 100.0 * self.opaque);
-        if self.quic + self.other < LEAST_TOLD {
-            return opaque.replacen('%', "% of the bytes", 1);
+        match (self.opaque < LEAST_TOLD, self.other < LEAST_TOLD) {
+            (true, _) => self.udp_text(),
+            (false, true) => opaque.replacen('%', "% of the bytes", 1),
+            (false, false) => format!("{}, and {opaque}", self.udp_text()),
         }
-        format!("{}, and {opaque}", self.udp_text())
     }
 
     fn udp_text(&self) -> String {
         let UdpShare { quic, other, at_443, .. } = *self;
-        if quic == 0.0 {
-            let port = if at_443 < SAID_FROM {
-                String::new()
-            } else {
-                format!("; {:.1} % at port 443 may be QUIC whose first packets are not in the capture", 100.0 * at_443)
-            };
-            return format!("{:.1} % of the bytes are UDP (none of it begins as QUIC{port})", 100.0 * other);
-        }
-        let rest = if other < LEAST_TOLD { String::new() } else { format!(" and {:.1} % other UDP", 100.0 * other) };
-        format!("{:.1} % of the bytes are QUIC{rest}", 100.0 * quic)
+        let port = if at_443 < SAID_FROM {
+            String::new()
+        } else {
+            format!(" ({:.1} % at port 443, of which nothing shows that it is QUIC)", 100.0 * at_443)
+        };
+        let kind = if quic < LEAST_TOLD { "UDP that is not QUIC" } else { "other UDP" };
+        format!("{:.1} % of the bytes are {kind}{port}", 100.0 * other)
     }
 
     /// What a replay does with it; None of a hundredth of the bytes or less.
     pub fn replay_sentence(&self) -> Option<String> {
-        (self.quic + self.other + self.opaque >= SAID_FROM).then(|| {
+        let quic = (self.quic >= SAID_FROM).then(|| {
+            format!(
+                "{}: they are replayed by QUIC as transfers, whose senders slow down when packets wait or are lost (RFC 9002, \
+                 CUBIC)",
+                self.quic_text()
+            )
+        });
+        let rest = (self.other + self.opaque >= SAID_FROM).then(|| {
             format!(
                 "{}: these packets are replayed as captured and do not slow down when they meet a queue, so the answer is \
                  about the rest",
-                self.text()
+                self.rest_text()
             )
-        })
+        });
+        let found: Vec<String> = [quic, rest].into_iter().flatten().collect();
+        (!found.is_empty()).then(|| found.join("; "))
     }
+}
+
+/// Payload of the datagrams that carry most of the bytes of QUIC; None without any.
+pub(crate) fn quic_datagram_bytes(connections: &[Connection]) -> Option<u16> {
+    let mut by_length = BTreeMap::<u16, u64>::new();
+    for row in connections.iter().filter(|row| row.quic.is()) {
+        let sum = by_length.entry(row.mss_bytes?).or_default();
+        *sum = sum.saturating_add(row.from_opener.wire_bytes).saturating_add(row.from_responder.wire_bytes);
+    }
+    by_length.into_iter().max_by_key(|&(_, bytes)| bytes).map(|(length, _)| length)
 }
 
 /// Rows of the connections that are video calls or games, by their packets.

@@ -25,11 +25,13 @@ pub struct Capture {
     pub replay: String,
     /// The median round-trip time that was asked for, seconds; null without one.
     pub scaled_to_rtt_s: Option<f64>,
-    /// QUIC, as a share of the bytes.
+    /// QUIC, as a share of the bytes: it is replayed by QUIC.
     pub quic_share: f64,
+    /// Of it, connections whose beginning was not captured, as a share of the bytes.
+    pub quic_probably_share: f64,
     /// UDP that is neither QUIC nor a call, as a share of the bytes.
     pub other_udp_share: f64,
-    /// UDP of port 443 that does not begin as QUIC, as a share of the bytes.
+    /// UDP of port 443 of which nothing shows that it is QUIC, as a share of the bytes.
     pub udp_443_share: f64,
     /// Calls, as a share of the bytes.
     pub calls_share: f64,

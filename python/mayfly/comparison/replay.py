@@ -34,6 +34,7 @@ from mayfly.workload.replayed import (
     read_options,
     refuse_clock_jump,
 )
+from mayfly.workload.quic import QUIC
 from mayfly.workload.sides import networks_of
 from mayfly.workload.sieve import nothing_passes, sieve_sentences
 from mayfly.workload.udp_share import UdpShare
@@ -160,6 +161,7 @@ def replay_of(
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
     found, counts, connections = _read(capture, internal, replay, scenario)
+    scenario = _with_datagrams(scenario, found.quic_datagram_bytes)
     network = scenario.network
     rates_bps = float(network.rate), float(network.reverse_rate or network.rate)
     flows, lacking, path_rtt_s = flows_of(found, rates_bps, rtt_s=rtt_s, scaled=load is not None)
@@ -208,6 +210,20 @@ def replay_of(
         account=account,
         busiest=busiest_sentence(connections, counts.get("first_epoch_s"), found.lasted_s, capture),
     )
+
+
+def _with_datagrams(scenario: Scenario, datagram_bytes: int | None) -> Scenario:
+    """The scenario with the datagrams that QUIC has in the capture, unless it gives their length itself."""
+    given = scenario.model_dump(exclude_unset=True).get("transports", {})
+    own = given.get(QUIC, {})
+    if datagram_bytes is None or not {"preset", "mss"}.isdisjoint(own):
+        return scenario
+    mss = datagram_bytes + UDP_HEADERS_BYTES - scenario.transport(QUIC).header
+    return scenario.override(transports={**given, QUIC: {**own, "mss": mss}})
+
+
+UDP_HEADERS_BYTES = 28
+"""Headers of IPv4 and UDP."""
 
 
 def _round_trip_s(rtt: str | float) -> float:

@@ -1,7 +1,7 @@
 """What is said of a replay whose capture has much UDP, of which Mayfly cannot say what its senders would have done.
 
-A capture's UDP is replayed as captured. Calls send so whatever happens; QUIC, which carries most UDP of today's links,
-slows down as TCP does. Verdicts that rest on it are withheld by the rule itself (crate ``metrics``, module
+A capture's UDP that is not QUIC is replayed as captured. Calls send so whatever happens; TCP and QUIC inside a VPN slow
+down. Verdicts that rest on it are withheld by the rule itself (crate ``metrics``, module
 ``recommendation``). docs/recommendation.md, "UDP of a capture".
 """
 
@@ -41,6 +41,7 @@ def udp_share_of(capture: Capture | None) -> UdpShare | None:
         return None
     return UdpShare(
         capture["quic_share"],
+        capture.get("quic_probably_share", 0.0),  # since 2026-11-30
         capture["other_udp_share"],
         capture["udp_443_share"],
         capture["calls_share"],
@@ -64,8 +65,8 @@ def transport_note(changed: Mapping[str, Any]) -> str | None:
     Examples
     --------
     >>> print(transport_note({"tcp.preset": "quic"}))
-    tcp.preset = quic is the transport of the TCP transfers of the capture, which are replayed by it; UDP and QUIC of \
-the capture stay as captured
+    tcp.preset = quic is the transport of the TCP transfers of the capture, which are replayed by it; QUIC of the \
+capture has [transports.quic], and other UDP stays as captured
     >>> transport_note({"tcp.preset": "linux"})
     """
     tcp = changed.get("tcp")
@@ -74,8 +75,8 @@ the capture stay as captured
         return None
     by = "recovery = quic" if given.get("recovery") is not None else f"preset = {given.get('preset')}"
     return (
-        f"tcp.{by} is the transport of the TCP transfers of the capture, which are replayed by it; UDP and QUIC of the "
-        "capture stay as captured"
+        f"tcp.{by} is the transport of the TCP transfers of the capture, which are replayed by it; QUIC of the capture "
+        "has [transports.quic], and other UDP stays as captured"
     )
 
 

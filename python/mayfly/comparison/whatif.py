@@ -182,6 +182,7 @@ def whatif(
         "replay": found.replay,
         "scaled_to_rtt_s": found.rtt_s,
         "quic_share": found.udp.quic,
+        "quic_probably_share": found.udp.probably,
         "other_udp_share": found.udp.other,
         "udp_443_share": found.udp.at_443,
         "calls_share": found.udp.calls,
@@ -232,7 +233,7 @@ def whatif(
     result.summary["transport"]["other"] = other
     # Learned of users who wait only.
     # Neither of captures with much QUIC.
-    known = found.replay == "users" and found.udp.doubtful < SOME
+    known = found.replay == "users" and found.udp.doubtful + found.udp.quic < SOME
     result.summary["expected_errors"] = expected_errors() if known else None
     return result
 

@@ -24,7 +24,7 @@ from mayfly.explore import CATALOGUE, PRESETS_FOLDER, TEMPLATE
 from mayfly.explore.catalogue import PRESETS, catalogue
 from mayfly.scenario.attacks import ATTACKS, Attack
 from mayfly.scenario.scenario import READY, Scenario, load_scenario
-from mayfly.simulate import columns
+from mayfly.simulate import columns, transports
 from mayfly.simulate.run import native_run, workload
 from mayfly.text.folder import filled
 from mayfly.workload.lists import flow_list
@@ -79,7 +79,11 @@ def template() -> dict[str, Any]:
     scenario = load_scenario(FRAME)
     # A list is of one flow at least.
     none = flow_list(pl.DataFrame({"start_s": [0.0], "size_bytes": [1]}), source=FRAME).head(0)
-    return _document(scenario, none, "template")
+    document = _document(scenario, none, "template")
+    # The first one is that of QUIC (crates/replay/src/list.rs).
+    own = {"name": "transports.quic", "tcp": transports.native(scenario.transport("quic"))}
+    document["settings"]["transports"] = [own]
+    return document
 
 
 def _document(scenario: Scenario, flows: pl.DataFrame, kind: str) -> dict[str, Any]:

@@ -60,6 +60,13 @@ LEAST_WAIT_S = 1e-3
 MOSTLY_TCP = 0.9
 """TCP's share of the bytes from which acknowledgements tell the load."""
 
+ACKNOWLEDGES = 150
+"""Mean length of packets, bytes, up to which most of them only acknowledge: 40 to 80, and a request now and then."""
+
+MEANWHILE = 0.5
+"""Share of the time of a plateau that is also at that of the other direction, from which on it follows that one:
+some full windows lie outside the band."""
+
 LEAST_LOST = 1e-4
 """Share of data packets sent again below which nothing is lost."""
 
@@ -311,8 +318,28 @@ def link_guess(frame: Table, traffic: Traffic) -> LinkGuess:
     LinkGuess
     """
     table = columns_of(frame)
-    down, up = (_of_direction(table, traffic, direction) for direction in DIRECTIONS)
-    return LinkGuess(down, up)
+    (down, up), plateaus = zip(*(_of_direction(table, traffic, direction) for direction in DIRECTIONS), strict=True)
+    guesses = {"down": down, "up": up}
+    for one, other in (("down", "up"), ("up", "down")):
+        own, its = plateaus[DIRECTIONS.index(one)], plateaus[DIRECTIONS.index(other)]
+        if own is None or its is None or guesses[other].rate_bps is None:
+            continue
+        if own.rate_bps < its.rate_bps and _packet_bytes(table, traffic.near, one) <= ACKNOWLEDGES and own.follows(its):
+            held = f"the load stays at {rate_text(own.rate_bps)} while {other} is full"
+            why = f"{held}: most of its packets only acknowledge what comes there"
+            guesses[one] = DirectionGuess(one, guesses[one].busiest_bps, lost=guesses[one].lost, why=why)
+    return LinkGuess(guesses["down"], guesses["up"])
+
+
+def _packet_bytes(table: Columns, near: frozenset[str], direction: str) -> float:
+    """Mean length of the packets of a direction, bytes; infinite without any."""
+    opener_near = opener_is_near(table, near)
+    sums = {"wire_bytes": 0, "packets": 0}
+    for end in ("opener", "responder"):
+        sent = opener_near == ((end == "opener") == (direction == "up"))
+        for name in sums:
+            sums[name] += int(table[f"{end}_{name}"][sent].sum())
+    return sums["wire_bytes"] / sums["packets"] if sums["packets"] else float("inf")
 
 
 @dataclass(frozen=True)
@@ -324,20 +351,27 @@ class _Plateau:
 
     by_acks: bool
 
+    def follows(self, other: _Plateau) -> bool:
+        """Whether nearly all of its time is that of another one."""
+        middles_s = (self.windows.windows + 0.5) * self.width_s
+        at = np.floor(middles_s / other.width_s).astype(np.int64)
+        return float(np.isin(at, other.windows.windows).mean()) >= MEANWHILE
 
-def _of_direction(table: Columns, traffic: Traffic, direction: str) -> DirectionGuess:
+
+def _of_direction(table: Columns, traffic: Traffic, direction: str) -> tuple[DirectionGuess, _Plateau | None]:
+    """The guess, and the plateau that it rests on, if there is one."""
     sent = sent_by_tcp(table, traffic.near, direction)
     again, lost_after = sent.again, sent.lost_after
     second = max(1.0, traffic.width_s)
     loads = traffic.loads(direction, second).bps
     none = DirectionGuess(direction, float(loads.max()) if len(loads) else None, lost=again)
     if not traffic.whole or traffic.width_s > WIDTHS_S[-1]:
-        return _with(none, why="the capture holds too many connections to tell its load by the second")
+        return _with(none, why="the capture holds too many connections to tell its load by the second"), None
     if not traffic.rows(direction):
-        return _with(none, why="no packet went that way")
+        return _with(none, why="no packet went that way"), None
     plateau = _plateau_of(traffic, direction, sent)
     if plateau is None:
-        return _with(none, why="the load never stays at one value for long, as that of a full link does")
+        return _with(none, why="the load never stays at one value for long, as that of a full link does"), None
     waits = _waits(traffic, plateau)
     full_s = plateau.width_s * len(plateau.windows.bps)
     held = f"the load stays at {rate_text(plateau.rate_bps)} for {time_text(full_s)}"
@@ -348,10 +382,12 @@ def _of_direction(table: Columns, traffic: Traffic, direction: str) -> Direction
             perhaps_bps=plateau.rate_bps,
             why=f"{held}, as that of a full link or of senders that hold to it, and nothing tells whether packets "
             f"wait or are lost there: {_untold(sent)}",
-        )
+        ), plateau
     longest = float(quantiles(waits, (0.9,))[0]) if len(waits) else 0.0
     if longest < LEAST_WAIT_S and (again or 0.0) < LEAST_LOST:
-        return _with(none, why=f"{held}, but nothing waits or is lost there: the senders may hold to it by themselves")
+        return _with(
+            none, why=f"{held}, but nothing waits or is lost there: the senders may hold to it by themselves"
+        ), plateau
     # What passes the tap and is lost behind it does not pass the link.
     kept = 1.0 if plateau.by_acks else 1 - lost_after
     rate = plateau.rate_bps * kept
@@ -367,7 +403,7 @@ def _of_direction(table: Columns, traffic: Traffic, direction: str) -> Direction
         full_share=min(full_s / traffic.duration_s, 1.0),
         why=f"{held}, in windows of {time_text(plateau.width_s)}" + (", by what is acknowledged" * plateau.by_acks),
     )
-    return _with_buffer(found, waits)
+    return _with_buffer(found, waits), plateau
 
 
 def _untold(sent: Sent) -> str:
@@ -551,6 +587,8 @@ def _with_buffer(found: DirectionGuess, waits: Floats) -> DirectionGuess:
             f", and {share_text(found.lost)} of the data packets are lost; a discipline that keeps its queue short "
             "looks like a short buffer"
         )
+    elif found.lost is None:
+        reason += "; whether packets are lost no connection of TCP shows, so the buffer may be larger"
     else:
         reason += "; nothing is lost, so the buffer may be larger"
     return _with(

@@ -13,6 +13,7 @@ from mayfly.profile.link import LinkGuess, sent_by_tcp
 from mayfly.profile.traffic import DIRECTIONS, Traffic
 from mayfly.workload.columns import Columns, Table, begins_of, columns_of, hosts_of_ends
 from mayfly.workload.doubts import RTT_BOUNDS_S
+from mayfly.workload.quic import rows_with_trains
 
 if TYPE_CHECKING:
     import polars as pl
@@ -197,14 +198,14 @@ def round_trip_overview(frame: Table) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``connections``; ``median_s``, ``p95_s`` and ``least_s`` over TCP connections, each with the mean of its
-        DATA-ACK times to both ends (data went one way only: to that end, and what the handshake leaves to the other),
-        else with its handshake; ``above_median_s`` and ``above_p95_s``, the same less the
+        ``connections``; ``median_s``, ``p95_s`` and ``least_s`` over connections of TCP and QUIC, each with the mean of
+        its DATA-ACK times to both ends (data went one way only: to that end, and what the handshake leaves to the
+        other), else with its handshake; ``above_median_s`` and ``above_p95_s``, the same less the
         least of any connection between the same two hosts. None without any; times beyond 60 s are none.
     """
     names = ("median_s", "p95_s", "least_s", "above_median_s", "above_p95_s")
     table = columns_of(frame)
-    rows = np.flatnonzero(table.words("protocol").are("tcp"))
+    rows = np.flatnonzero(rows_with_trains(table))
     value, least = np.empty(len(rows)), np.empty(len(rows))
     for begin in range(0, len(rows), AT_ONCE):
         part = slice(begin, begin + AT_ONCE)

@@ -13,6 +13,7 @@ import numpy as np
 
 from mayfly.profile.distributions import Sample, sample_of, summaries
 from mayfly.workload.columns import Columns, Table, columns_of
+from mayfly.workload.quic import rows_with_trains
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,7 +25,7 @@ ENDS = ("opener", "responder")
 
 
 def round_trips(frame: Table) -> dict[str, pl.DataFrame]:
-    """Round-trip times of TCP connections, each with its class.
+    """Round-trip times of connections of TCP and QUIC, each with its class.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ def round_trips(frame: Table) -> dict[str, pl.DataFrame]:
 
 
 def _sampled(table: Columns) -> dict[str, Sample]:
-    rows = np.flatnonzero(table.words("protocol").are("tcp"))
+    rows = np.flatnonzero(rows_with_trains(table))
     found = {"handshake": sample_of(table, rows, table["rtt_s"][rows], np.ones(len(rows), dtype=np.int64))}
     for kind in KINDS:
         means = [f"{kind}_to_{end}_mean_s" for end in ENDS]

@@ -131,6 +131,7 @@ def _udp(document: Mapping[str, Any]) -> list[str]:
     of = document["udp"]
     share = UdpShare(
         of["quic_share"],
+        of.get("quic_probably_share", 0.0),
         of["other_udp_share"],
         of["udp_443_share"],
         of["calls_share"],

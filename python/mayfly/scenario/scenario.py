@@ -12,6 +12,7 @@ from mayfly import discipline_registry
 from mayfly.errors import MayflyError, given
 from mayfly.fields import Delay, Later, Name, Seconds, Section, Whole, as_written, section_of
 from mayfly.scenario.network import Network
+from mayfly.scenario.presets import PRESETS
 from mayfly.scenario.transport import OwnTransport, Tcp, merged, refusal
 from mayfly.text import quantity
 from mayfly.text.files import bounded_text
@@ -136,7 +137,9 @@ class Scenario(Section):
     network: Network = Field(default_factory=Network)
     tcp: Tcp = Field(default_factory=Tcp)
     transports: dict[Name, OwnTransport] = Field(
-        {}, description="transports that flows may name in place of `[tcp]`, each a section `[transports.NAME]`"
+        {},
+        description="transports that flows may name in place of `[tcp]`, each a section `[transports.NAME]`, above "
+        "the preset of its name if there is one",
     )
     workload: Workload = Field(default_factory=Workload)
     probes: Probes = Field(default_factory=Probes)
@@ -175,8 +178,9 @@ class Scenario(Section):
         return self
 
     def transport(self, name: str) -> Tcp:
-        """All settings of the section ``[transports.NAME]``, which there must be."""
-        return merged(self.tcp, self.transports[name])
+        """All settings of the section ``[transports.NAME]``, above those of the preset of this name where there is one."""
+        own = self.transports[name].model_dump(exclude_unset=True) if name in self.transports else {}
+        return merged(self.tcp, OwnTransport.model_validate({"preset": name} | own if name in PRESETS else own))
 
     @property
     def tick_s(self) -> float:

@@ -247,7 +247,7 @@ def refusal(name: str, known: Iterable[str]) -> str | None:
     name : str
         Of a transport.
     known : iterable of str
-        Names of the sections.
+        Names of the sections. Those of presets are known without a section.
 
     Returns
     -------
@@ -257,12 +257,13 @@ def refusal(name: str, known: Iterable[str]) -> str | None:
     Examples
     --------
     >>> refusal("quick", ["slow"]), refusal("slow", ["slow"])
-    ('must be the NAME of a section [transports.NAME]: slow', None)
+    ('must be the NAME of a section [transports.NAME]: slow, or a preset such as quic', None)
     >>> refusal("quick", [])
-    'must be the NAME of a section [transports.NAME], of which there are none'
+    'must be the NAME of a section [transports.NAME], of which there are none, or a preset such as quic'
+    >>> refusal("quic", [])
     """
     known = list(known)
-    if name in known:
+    if name in known or name in presets.PRESETS:
         return None
     there = f": {', '.join(known)}" if known else ", of which there are none"
-    return f"must be the NAME of a section [transports.NAME]{there}"
+    return f"must be the NAME of a section [transports.NAME]{there}, or a preset such as quic"

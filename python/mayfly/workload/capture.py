@@ -19,6 +19,7 @@ from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import one_sided_sentence as one_sided_sentence
 from mayfly.workload.doubts import refuse_partial
+from mayfly.workload.quic import MARKS, QUIC, is_quic, quic_rows
 from mayfly.workload.sides import near_side, sides_of
 from mayfly.workload.sides import networks_of as networks_of
 from mayfly.workload.sieve import read_through
@@ -55,7 +56,7 @@ def flows_of_capture(
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 12)
+    polars.DataFrame, shape (n_flows, 12 or 13)
         As :func:`flows_of_connections` returns it.
 
     Raises
@@ -98,18 +99,19 @@ def flows_of_connections(
 
     Returns
     -------
-    polars.DataFrame, shape (n_flows, 12)
+    polars.DataFrame, shape (n_flows, 12 or 13)
         The columns of ``docs/tables.md`` and ``connection_id``, sorted by ``start_s``.
 
     Notes
     -----
     - ICMP is left out, and other protocols are without ``others``.
-    - TCP: a row for each direction with payload; ``size_bytes`` is its distinct payload. ``start_s`` is one
+    - TCP and QUIC: a row for each direction with payload, of QUIC as far as lengths of packets tell, with
+      ``transport`` ``quic``; ``size_bytes`` is its distinct payload. ``start_s`` is one
       round-trip time before the first payload of the direction, not before the connection. An idle connection is not
       split.
-    - UDP: a row for each direction with packets; ``packet_bytes`` is the mean IP length, ``size_bytes`` the payload,
-      at least 1. ``rate_bps`` lets the last packet leave when it did: the bits of all packets but one over the span
-      from first to last packet (at least 1 us), 1 Mbit/s for a single packet, within 1 bit/s and 1 Tbit/s.
+    - Other UDP: a row for each direction with packets; ``packet_bytes`` is the mean IP length, ``size_bytes`` the
+      payload, at least 1. ``rate_bps`` lets the last packet leave when it did: the bits of all packets but one over
+      the span from first to last packet (at least 1 us), 1 Mbit/s for a single packet, within 1 bit/s and 1 Tbit/s.
     - ``rtt_s``: the handshake's, else the median over the capture, else null.
     - ``direction``: ``up`` from internal to external, ``down`` from external to internal; where both ends are on the
       same side, ``down`` towards the opener.
@@ -120,7 +122,9 @@ def flows_of_connections(
         near = near_side(frame, networks).hosts
     flows = _flows_of(frame, near)
     starts = pl.col("start_s") - (pl.col("start_s").min() if from_zero else 0.0)
-    return flows.with_columns(starts.alias("start_s")).with_row_index("flow_id").select(FLOW_COLUMNS)
+    flows = flows.with_columns(starts.alias("start_s")).with_row_index("flow_id")
+    quic = flows["transport"].null_count() < flows.height
+    return flows.select(*FLOW_COLUMNS, *(["transport"] if quic else []))
 
 
 FLOW_COLUMNS = (
@@ -128,17 +132,24 @@ FLOW_COLUMNS = (
     *("start_s", "src", "dst", "direction", "protocol", "size_bytes", "rtt_s", "opened_by"),
     *("packet_bytes", "rate_bps", "connection_id"),
 )
-"""Of :func:`flows_of_connections`."""
+"""Of :func:`flows_of_connections`; ``transport`` follows where a connection is QUIC."""
 
 
 def _flows_of(frame: pl.DataFrame, near: Iterable[str], usual_rtt_s: float | None = None) -> pl.DataFrame:
     """Flows of connections without ICMP, by start; ``usual_rtt_s`` is the median of more connections than these."""
+    frame = frame.with_columns(transport=pl.when(is_quic(frame.columns)).then(pl.lit(QUIC)))
+    # A transfer of QUIC is one of TCP with another transport.
+    frame = frame.with_columns(
+        protocol=pl.when(pl.col("transport").is_null()).then("protocol").otherwise(pl.lit("tcp"))
+    )
     udp, sent = pl.col("protocol") == "udp", [f"{end}_{name}" for end in ("opener", "responder") for name in _SENT]
     times = (pl.col("start_s", "rtt_s").cast(pl.Float64), udp.fill_null(False).alias("udp"))
     sides = (pl.col(name).cast(_SENT[name.partition("_")[2]]) for name in sent)
     # Crate ``replay`` has the rules.
     found = pl.DataFrame(_native.transfers(frame.select(*times, *sides), usual_rtt_s))
-    ends = frame.select("connection_id", "opener", "responder", "protocol", opener_near=opener_is_near(near))
+    ends = frame.select(
+        "connection_id", "opener", "responder", "protocol", "transport", opener_near=opener_is_near(near)
+    )
     flows = pl.concat([found, ends[found["row"]]], how="horizontal")
     opens = pl.col("from_opener")
     return flows.with_columns(
@@ -172,7 +183,7 @@ def flows_in_parts(
 
     Yields
     ------
-    polars.DataFrame, shape (n_flows, 12)
+    polars.DataFrame, shape (n_flows, 12 or 13)
         Together, in this order, the list of :func:`flows_of_connections`.
 
     Notes
@@ -189,7 +200,12 @@ def flows_in_parts(
     # Where packets are not in order, a later connection may start before the ones before it.
     earliest = [float(np.min(columns["start_s"][begin : begin + rows], initial=np.inf)) for begin in begins]
     after = [*np.minimum.accumulate(earliest[::-1])[::-1][1:], np.inf]
-    names = (*_COLUMNS, *(f"{end}_{name}" for end in ("opener", "responder") for name in _SENT))
+    given = (*FLOW_COLUMNS, "transport") if quic_rows(columns).any() else FLOW_COLUMNS
+    names = (
+        *_COLUMNS,
+        *(name for name in MARKS if name in columns),
+        *(f"{end}_{name}" for end in ("opener", "responder") for name in _SENT),
+    )
     waiting: pl.DataFrame | None = None
     done, first_s = 0, 0.0
     for begin, until_s in zip(begins, after, strict=True):
@@ -204,7 +220,7 @@ def flows_in_parts(
         if not done:
             first_s = float(ready["start_s"][0]) if from_zero else 0.0
         ready = ready.with_columns(pl.col("start_s") - first_s)
-        yield ready.with_row_index("flow_id", offset=done).select(FLOW_COLUMNS)
+        yield ready.with_row_index("flow_id", offset=done).select(given)
         done += count
 
 

@@ -88,8 +88,8 @@ COLUMNS: dict[str, Kind] = {
         "`0:1000x2500/0.008 40:500`. Size, packet length and mean rate follow from it. Only where a flow has some."
     ),
     "transport": Label(
-        "TCP: name of the section `[transports.NAME]` of the scenario that the flow has for `[tcp]`, which it has when "
-        "null. Only where a flow has one."
+        "TCP: name of the section `[transports.NAME]` of the scenario, or a preset such as `quic`, that the flow has "
+        "for `[tcp]`, which it has when null. Only where a flow has one."
     ),
     "mark": Number(
         pl.Int64,

@@ -1,8 +1,8 @@
-"""How much of a capture is QUIC, other UDP or of other IP protocols: a replay sends these packets as captured.
+"""How much of a capture is QUIC, other UDP or of other IP protocols, and what a replay does with it.
 
-Mayfly replays TCP as transfers whose senders slow down when packets wait or are lost. Packets of UDP are replayed each
-at its time, since nothing in them says what their senders would do: true of calls, and wrong of QUIC, which slows down
-as TCP does. Nobody knows the inside of ESP and GRE: most of it is TCP.
+Mayfly replays TCP and QUIC as transfers whose senders slow down when packets wait or are lost. Packets of other UDP are
+replayed each at its time, since nothing in them says what their senders would do: true of calls, and wrong of VPNs,
+most of whose inside is TCP and QUIC, as that of ESP and GRE is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from mayfly import _native
 from mayfly.workload.columns import Table, columns_of
+from mayfly.workload.quic import marked, quic_rows
 
 HTTPS = 443
 
@@ -25,13 +26,15 @@ class UdpShare:
     Parameters
     ----------
     quic : float
-        QUIC, by the long headers of the first packets.
+        QUIC, whose senders slow down in a replay.
+    probably : float
+        Of ``quic``, connections whose beginning was not captured.
     other : float
         Other UDP.
     at_443 : float
-        Of ``other``, to or from port 443: perhaps QUIC whose first packets were not captured.
+        Of ``other``, to or from port 443.
     calls : float
-        Of ``quic`` and ``other``, calls (``crates/replay/src/calls.rs``), which do not slow down anywhere.
+        Of ``other``, calls (``crates/replay/src/calls.rs``), which do not slow down anywhere.
     media : float
         Of ``other``, video calls and games by their packets (``crates/replay/src/udp_share.rs``), which do not slow
         down for the seconds that a queue lasts; 0 of a table of connections.
@@ -40,6 +43,7 @@ class UdpShare:
     """
 
     quic: float = 0.0
+    probably: float = 0.0
     other: float = 0.0
     at_443: float = 0.0
     calls: float = 0.0
@@ -53,13 +57,14 @@ class UdpShare:
 
     @property
     def doubtful(self) -> float:
-        """Of all, what may slow down when it meets a queue: all but calls, video calls and games."""
-        return self.whole - self.calls - self.media
+        """What a replay sends as captured and may slow down: all but QUIC, calls, video calls and games."""
+        return self.other + self.opaque - self.calls - self.media
 
     def document(self) -> dict[str, float]:
-        """For JSON: ``quic_share``, ``other_udp_share``, ``udp_443_share``, ``calls_share`` and ``opaque_share``."""
+        """For JSON: the shares but that of video calls and games, each with ``_share`` behind its name."""
         return {
             "quic_share": self.quic,
+            "quic_probably_share": self.probably,
             "other_udp_share": self.other,
             "udp_443_share": self.at_443,
             "calls_share": self.calls,
@@ -71,18 +76,22 @@ class UdpShare:
 
         Examples
         --------
-        >>> UdpShare(0.62, 0.05).text()
-        '62.0 % of the bytes are QUIC and 5.0 % other UDP'
-        >>> UdpShare(0.0, 0.05).text()
-        '5.0 % of the bytes are UDP (none of it begins as QUIC)'
+        >>> UdpShare(0.62, other=0.05).text()
+        '62.0 % of the bytes are QUIC, and 5.0 % of the bytes are other UDP'
+        >>> UdpShare(other=0.05).text()
+        '5.0 % of the bytes are UDP that is not QUIC'
         >>> UdpShare(opaque=0.94).text()
         '94.0 % of the bytes are of IP protocols that are not looked into'
         """
-        return _native.udp_sentences(self.quic, self.other, self.at_443, self.opaque)[0]
+        return self._sentences[0]
 
     def replay_sentence(self) -> str | None:
         """What a replay does with it; None below 1 % of the bytes."""
-        return _native.udp_sentences(self.quic, self.other, self.at_443, self.opaque)[1]
+        return self._sentences[1]
+
+    @property
+    def _sentences(self) -> tuple[str, str | None]:
+        return _native.udp_sentences(self.quic, self.probably, self.other, self.at_443, self.opaque)
 
 
 def udp_share(frame: Table, calls: Collection[int] = ()) -> UdpShare:
@@ -111,11 +120,10 @@ def udp_share(frame: Table, calls: Collection[int] = ()) -> UdpShare:
     whole = int(carried.sum())
     if not whole:
         return UdpShare()
-    udp = table.words("protocol").are("udp")
-    quic = udp & np.asarray(table["quic"], dtype=bool) if "quic" in table else np.zeros(len(udp), dtype=bool)
+    udp, quic, probably = table.words("protocol").are("udp"), quic_rows(table), marked(table, "quic_probably")
     at_443 = (table["opener_port"] == HTTPS) | (table["responder_port"] == HTTPS)
-    called = np.isin(table["connection_id"], list(calls)) if calls else np.zeros(len(udp), dtype=bool)
-    chosen = (quic, udp & ~quic, udp & ~quic & at_443, udp & called)
-    quic_bytes, other, https, calling = (int(carried[rows].sum()) / whole for rows in chosen)
+    called = np.isin(table["connection_id"], list(calls)) if calls else np.zeros_like(udp)
+    chosen = (quic, probably, udp & ~quic, udp & ~quic & at_443, udp & called)
+    quic_bytes, guessed, other, https, calling = (int(carried[rows].sum()) / whole for rows in chosen)
     opaque = int(carried[table.words("protocol").are("other")].sum()) / whole
-    return UdpShare(quic_bytes, other, https, calling, opaque=opaque)
+    return UdpShare(quic_bytes, guessed, other, https, calling, opaque=opaque)

@@ -3,6 +3,7 @@
 use tables::{Column, Record, SetBits};
 
 use crate::connections::connection::{Connection, OpenerFrom, Protocol, Side, State, ZeekState};
+use crate::connections::quic::Quic;
 use crate::connections::rtt::Samples;
 use crate::connections::table::Packet;
 use crate::connections::transfer::Train;
@@ -93,15 +94,25 @@ fn head() -> Vec<Column<Connection>> {
             "",
             "Whether it is QUIC: UDP, and one of the first 8 packets of an end has a long header of QUIC (RFC 9000, 17.2) with \
              a version in use. False where its beginning was not captured.",
-            |row: &Connection| row.quic,
+            |row: &Connection| row.quic == Quic::Yes,
         )
         .since(3),
+        Column::new(
+            "quic_probably",
+            "",
+            "Whether it is probably QUIC: UDP of port 443 whose beginning was not captured, and whose first bytes are as those of \
+             short headers (RFC 9001, 5.4): 16 packets of an end or more, with 8 values or more of the five bits that are \
+             encrypted.",
+            |row: &Connection| row.quic == Quic::Probably,
+        )
+        .since(5),
         Column::new("start_s", "s", "Earliest packet.", |row: &Connection| Some(seconds(row.start_ns))),
         Column::new("end_s", "s", "Latest packet.", |row: &Connection| Some(seconds(row.end_ns))),
         Column::new(
             "mss_bytes",
             "bytes",
-            "Smaller of both ends' limits; null without the option.",
+            "Payload of a full packet: the smaller of both ends' limits, null without the option; of QUIC the longest datagram, \
+             at least 1200.",
             |row: &Connection| row.mss_bytes.filter(|&bytes| bytes > 0).map(u64::from),
         ),
         Column::new(

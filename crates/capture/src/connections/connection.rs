@@ -1,5 +1,6 @@
 //! One row of the connection table.
 
+pub use crate::connections::quic::Quic;
 use crate::connections::rtt::Samples;
 pub use crate::connections::state::{State, ZeekState};
 use crate::decode::segment::Endpoint;
@@ -56,7 +57,8 @@ pub struct Side {
     pub wire_bytes: u64,
     /// Payload in bytes, retransmissions included, TCP keep-alive probes not.
     pub payload_bytes: u64,
-    /// Payload in bytes, each sequence number once; UDP: all of it.
+    /// Payload in bytes, each sequence number once; QUIC: of packets that bring data, without their headers, as far as their
+    /// lengths tell; other UDP: all of it.
     pub distinct_bytes: u64,
     /// Sequence numbers between the first and the highest that were never captured.
     pub missing_bytes: u64,
@@ -117,6 +119,13 @@ impl Side {
     }
 }
 
+impl Connection {
+    /// Whether its ends wait for each other, so that its trains are requests and answers: TCP and QUIC.
+    pub fn has_trains(&self) -> bool {
+        self.protocol == Protocol::Tcp || self.quic.is()
+    }
+}
+
 /// Times of a three-way handshake of which no part was repeated, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandshakeTimes {
@@ -155,9 +164,9 @@ pub struct Connection {
     pub zeek_state: ZeekState,
     /// Bit `n`: seen at tap `n` of [`Counts::taps`](crate::Counts); the last bit stands for all taps from there on.
     pub taps: u64,
-    /// UDP: the first packets of an end have long headers of QUIC.
-    pub quic: bool,
-    /// Largest payload of a packet on the path, from both ends' options, in bytes.
+    /// UDP: whether it is QUIC, and how that is known.
+    pub quic: Quic,
+    /// Largest payload of a packet on the path, in bytes: from both ends' options; of QUIC the longest datagram, at least 1200.
     pub mss_bytes: Option<u16>,
     /// First packet to first data packet; None when the beginning was not captured, or without data.
     pub setup_ns: Option<i64>,

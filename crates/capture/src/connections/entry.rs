@@ -2,9 +2,11 @@
 
 use crate::connections::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol};
 use crate::connections::half::{Data, Half};
+use crate::connections::quic::{self, Quic, Shake};
 use crate::connections::state::{Evidence, State, ZeekState};
 use crate::connections::transfer::{Ideal, Train, Transfer};
 use crate::decode::key::Key;
+use crate::decode::quic::{Datagram, LongHeader};
 use crate::decode::segment::{ACK, Endpoint, FIN, RST, SYN, Segment, TcpHeader, Transport};
 
 /// Silence after which a SYN with another initial number begins a new connection: twice a maximum
@@ -21,7 +23,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Lag behind which a segment that fills a gap counts as sent again where no round-trip time is known yet (tshark's).
 const USUAL_NOTICE_NS: i64 = 3_000_000;
 /// Silence that is a pause where no round-trip time is known: the least retransmission timeout in use, Linux's.
-const USUAL_PAUSE_NS: i64 = 200_000_000;
+pub(crate) const USUAL_PAUSE_NS: i64 = 200_000_000;
 /// Taps are bits of a word; the last one stands for all from there on.
 const TAPS_MAX: u32 = 63;
 
@@ -52,13 +54,6 @@ impl Handshake {
     }
 }
 
-/// Packets of each end in which a connection shows that it is QUIC; later, what looks like a long header is chance.
-const QUIC_WITHIN: u64 = 8;
-
-fn begins_as_quic(segment: &Segment, packets: u64) -> bool {
-    matches!(segment.transport, Transport::Udp { quic: true }) && packets <= QUIC_WITHIN
-}
-
 /// Which recency list a connection stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
@@ -85,7 +80,7 @@ pub(crate) struct Entry {
     reset: bool,
     /// Which recency list of the table it stands in.
     pub(crate) standing: Standing,
-    quic: bool,
+    quic: Option<Box<quic::Flow>>,
     /// Where the latest row of each end stands in the volumes.
     pub(crate) volumes: [u32; 2],
 }
@@ -121,16 +116,16 @@ impl Entry {
             rejected: false,
             reset: false,
             standing: Standing::Open,
-            quic: false,
+            quic: None,
             volumes: [NONE; 2],
         }
     }
 
     fn opener_of(segment: &Segment, from: usize) -> (usize, OpenerFrom) {
         let header = match segment.transport {
-            Transport::Udp { .. } => return (from, OpenerFrom::FirstPacket),
-            Transport::Icmp { reply: false } | Transport::Other { .. } => return (from, OpenerFrom::FirstPacket),
-            Transport::Icmp { reply: true } => return (1 - from, OpenerFrom::Reply),
+            Transport::Udp(datagram) => return Entry::datagram_opener(segment, &datagram, from),
+            Transport::Icmp { reply: false, .. } | Transport::Other { .. } => return (from, OpenerFrom::FirstPacket),
+            Transport::Icmp { reply: true, .. } => return (1 - from, OpenerFrom::Reply),
             Transport::Tcp(header) => header,
         };
         if header.flags & SYN != 0 {
@@ -179,12 +174,116 @@ impl Entry {
                 let sample_ns = self.halves[1 - from].echoes.take_fresh();
                 Brought { rtt_ns: shook_ns.into_iter().chain(sample_ns).min(), acked_bytes, ..brought }
             }
-            Transport::Udp { .. } | Transport::Icmp { .. } | Transport::Other { .. } => {
-                self.quic |= begins_as_quic(segment, self.halves[from].packets);
+            Transport::Udp(datagram) => {
+                self.halves[from].see_datagram(segment, time_ns);
+                self.add_datagram(datagram, segment, from, time_ns, pauses)
+            }
+            Transport::Icmp { reply, echo: Some(number) } => {
+                self.halves[from].see_datagram(segment, time_ns);
+                Brought { packets: 1, rtt_ns: self.asked(*number, *reply, from, time_ns), ..Brought::default() }
+            }
+            Transport::Icmp { .. } | Transport::Other { .. } => {
                 self.halves[from].see_datagram(segment, time_ns);
                 Brought { packets: 1, ..Brought::default() }
             }
         }
+    }
+
+    /// A message that is answered at once, or the answer to one: a round trip of the end that answers.
+    fn asked(&mut self, number: u32, answers: bool, from: usize, time_ns: i64) -> Option<i64> {
+        if answers {
+            return self.halves[1 - from].echoes.answer(number, time_ns);
+        }
+        self.halves[from].echoes.ask(number, time_ns);
+        None
+    }
+
+    /// What a datagram brings beside its length.
+    fn add_datagram(
+        &mut self,
+        datagram: &Datagram,
+        segment: &Segment,
+        from: usize,
+        time_ns: i64,
+        pauses: bool,
+    ) -> Brought {
+        let packets = self.halves[from].packets;
+        if self.quic.is_none() {
+            self.quic = quic::Flow::of(datagram, packets, [segment.source.port, segment.destination.port]);
+        }
+        let Some(flow) = &mut self.quic else {
+            let rtt_ns = datagram.asked.and_then(|asked| self.asked(asked.number, asked.answer, from, time_ns));
+            return Brought { packets: 1, rtt_ns, ..Brought::default() };
+        };
+        flow.shows(datagram, from, packets);
+        let shook_ns = if flow.has_begun() { self.shake(datagram.long, from, time_ns) } else { None };
+        let known = quic::Known { parts_ns: [0, 1].map(|end| self.part_ns(end)), opener: self.opener() };
+        let Some(flow) = &mut self.quic else { return Brought::default() };
+        let brought = flow.add(datagram, segment.payload_bytes, from, time_ns, pauses, known);
+        let [mine, theirs] = self.pair(from);
+        if let Some(rtt_ns) = brought.rtt_ns {
+            theirs.echoes.acknowledged.add(rtt_ns);
+        }
+        let rtt_ns = shook_ns.into_iter().chain(brought.rtt_ns).min();
+        mine.add_datagrams(brought.packets);
+        let Some(data) = brought.data else {
+            return Brought { packets: brought.packets, rtt_ns, ..Brought::default() };
+        };
+        let ended = self.transfer.see(from, time_ns, data.bytes, brought.packets, data.paused, data.heard_ns);
+        Brought { ended, packets: brought.packets, rtt_ns, acked_bytes: 0 }
+    }
+
+    /// A packet of QUIC in the handshake; the round trip between the tap and its sender that it ended.
+    fn shake(&mut self, long: LongHeader, from: usize, time_ns: i64) -> Option<i64> {
+        let handshake = &mut self.handshake;
+        if handshake.answered {
+            return None;
+        }
+        let begun_ns = handshake.syn.then_some(handshake.syn_ns);
+        let Some(flow) = &mut self.quic else { return None };
+        match Shake::of(from == usize::from(self.opener), long, begun_ns, flow.answer, time_ns) {
+            Shake::Begins => (handshake.syn, handshake.syn_ns) = (true, time_ns),
+            Shake::BeginsAgain => handshake.spoiled = true,
+            Shake::Answers => {
+                flow.answer = Some(long);
+                (handshake.syn_ack, handshake.syn_ack_ns) = (true, time_ns);
+                let known = handshake.syn && !handshake.spoiled;
+                return known.then(|| time_ns.saturating_sub(handshake.syn_ns)).filter(|part_ns| *part_ns >= 0);
+            }
+            Shake::Ends => {
+                (handshake.answered, handshake.ack_ns) = (true, time_ns);
+                let ordered = handshake.syn_ns <= handshake.syn_ack_ns && handshake.syn_ack_ns <= time_ns;
+                let near = time_ns.checked_sub(handshake.syn_ns).is_some();
+                handshake.whole = handshake.syn && ordered && near && !handshake.spoiled;
+                return handshake.whole.then(|| time_ns - handshake.syn_ack_ns);
+            }
+            Shake::Nothing => {}
+        }
+        None
+    }
+
+    /// Least round-trip time between the tap and an end.
+    fn part_ns(&self, end: usize) -> Option<i64> {
+        let times = self.handshake.times();
+        let shook_ns = times.map(|times| if end == self.opener() { times.to_opener_ns } else { times.to_responder_ns });
+        shook_ns.into_iter().chain(self.halves[1 - end].echoes.acknowledged.least_ns()).min()
+    }
+
+    /// The client of HTTP/3 opened a connection whose beginning was not captured; else who sent the first packet did.
+    fn datagram_opener(segment: &Segment, datagram: &Datagram, from: usize) -> (usize, OpenerFrom) {
+        let [source, destination] = [segment.source.port, segment.destination.port];
+        let answers = quic::is_of_server(datagram, source, destination);
+        if answers { (1 - from, OpenerFrom::Port) } else { (from, OpenerFrom::FirstPacket) }
+    }
+
+    /// Whether its packets make trains: those of TCP and QUIC do.
+    pub(crate) fn has_trains(&self) -> bool {
+        self.key.protocol == Protocol::Tcp || self.quic().is()
+    }
+
+    /// How it is known to be QUIC.
+    pub(crate) fn quic(&self) -> Quic {
+        self.quic.as_ref().map_or(Quic::No, |flow| flow.known())
     }
 
     pub(crate) fn passed(&mut self, tap: u32) {
@@ -442,13 +541,19 @@ impl Entry {
         let (state, zeek_state) = self.states();
         let [opener, responder] = [self.opener(), 1 - self.opener()];
         let ends: [Endpoint; 2] = self.key.ends();
-        let tcp = self.key.protocol == Protocol::Tcp;
+        let (tcp, quic) = (self.key.protocol == Protocol::Tcp, self.quic());
         let side = |index: usize| {
             let half = &self.halves[index];
             let share = self.transfer.shares[index];
             let mut side = half.side(first_ns, tcp, self.halves[1 - index].highest_ack);
+            if !tcp && !quic.is() {
+                return side;
+            }
             (side.trains, side.warm_up_ns, side.transfer_ns) = (share.trains, share.warm_up_ns, share.transfer_ns);
-            if tcp && self.transfer.span().is_some() {
+            if let Some(flow) = self.quic.as_ref().filter(|_| quic.is()) {
+                side.distinct_bytes = flow.stream_bytes(index);
+            }
+            if self.transfer.span().is_some() {
                 side.theoretical_ns = ideal.known_ns(half.distinct_packets, self.rtt_ns());
             }
             side
@@ -456,9 +561,9 @@ impl Entry {
         let (from_opener, from_responder) = (side(opener), side(responder));
         let start_ns = from_opener.first_ns.into_iter().chain(from_responder.first_ns).min().unwrap_or(0);
         let end_ns = from_opener.last_ns.into_iter().chain(from_responder.last_ns).max().unwrap_or(0);
-        let data =
-            self.transfer.span().map(|(first, last)| (first.saturating_sub(first_ns), last.saturating_sub(first_ns)));
-        let begun = self.halves.iter().any(|half| half.sent.syn || half.sent.syn_ack);
+        let span = self.transfer.span().filter(|_| tcp || quic.is());
+        let data = span.map(|(first, last)| (first.saturating_sub(first_ns), last.saturating_sub(first_ns)));
+        let begun = self.halves.iter().any(|half| half.sent.syn || half.sent.syn_ack) || self.handshake.syn;
         let closed = self.halves.iter().any(|half| half.sent.fin || half.sent.rst);
         Connection {
             protocol: self.key.protocol,
@@ -473,11 +578,11 @@ impl Entry {
             state,
             zeek_state,
             taps: self.taps,
-            quic: self.quic,
-            mss_bytes: self.mss(),
+            quic,
+            mss_bytes: self.mss().or(self.quic.as_ref().filter(|_| quic.is()).map(|flow| flow.datagram_bytes())),
             setup_ns: data.filter(|_| begun).map(|(first, _)| first.saturating_sub(start_ns)),
             // Not from the times above: relative to a packet long before, they may have met their bound.
-            data_ns: self.transfer.span().map(|(first, last)| last.saturating_sub(first)),
+            data_ns: span.map(|(first, last)| last.saturating_sub(first)),
             teardown_ns: data.filter(|_| closed).map(|(_, last)| end_ns.saturating_sub(last)),
             from_opener,
             from_responder,

@@ -104,6 +104,15 @@ impl Half {
         }
     }
 
+    /// The latest datagram held so many.
+    pub(crate) fn add_datagrams(&mut self, packets: u64) {
+        if packets > 1 {
+            self.super_segments = self.super_segments.saturating_add(1);
+            self.data_packets += packets - 1;
+            self.distinct_packets += packets - 1;
+        }
+    }
+
     /// What a segment says beside its payload.
     pub(crate) fn see_control(&mut self, header: &TcpHeader, bytes: u64) {
         if header.flags & (SYN | FIN) == 0 && bytes == 0 {

@@ -4,6 +4,7 @@ pub(crate) mod columns;
 pub(crate) mod connection;
 pub(crate) mod entry;
 pub(crate) mod half;
+pub(crate) mod quic;
 pub(crate) mod rtt;
 pub(crate) mod sequence;
 pub(crate) mod state;

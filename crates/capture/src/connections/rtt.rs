@@ -39,7 +39,7 @@ impl Samples {
     }
 
     /// Times that went backwards are no samples.
-    fn add(&mut self, sample_ns: i64) {
+    pub(crate) fn add(&mut self, sample_ns: i64) {
         if sample_ns < 0 {
             return;
         }
@@ -123,6 +123,27 @@ impl Echoes {
         if self.waiting.is_empty() && self.waiting.capacity() > KEPT {
             self.waiting = VecDeque::new();
         }
+    }
+
+    /// A message of this number passed; one that passes again is not timed, since its answer may be that of either.
+    pub(crate) fn ask(&mut self, number: u32, time_ns: i64) {
+        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.end == number) {
+            waiting.clean = false;
+            return;
+        }
+        if self.waiting.len() == FLIGHT_MAX {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(Waiting { end: number, clean: true, time_ns });
+    }
+
+    /// The other end answered the message of this number: the round trip.
+    pub(crate) fn answer(&mut self, number: u32, time_ns: i64) -> Option<i64> {
+        let place = self.waiting.iter().position(|waiting| waiting.end == number)?;
+        let asked = self.waiting.drain(..=place).next_back().filter(|asked| asked.clean)?;
+        let sample_ns = Some(time_ns.saturating_sub(asked.time_ns)).filter(|sample_ns| *sample_ns >= 0)?;
+        self.acknowledged.add(sample_ns);
+        Some(sample_ns)
     }
 
     fn note(&mut self, sample_ns: i64) {

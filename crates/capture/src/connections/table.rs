@@ -345,6 +345,9 @@ impl Table {
         };
         trains.kept.retain_mut(|train| {
             let Some(row) = row_of(train.connection) else { return false };
+            if !entries[row].has_trains() {
+                return false;
+            }
             train.connection = row as u64;
             train.from_opener = entries[row].is_opener(usize::from(!train.from_opener));
             train.theoretical_ns = ideal.known_ns(train.packets, entries[row].rtt_ns());

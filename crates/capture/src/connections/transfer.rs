@@ -31,6 +31,8 @@ pub struct Train {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) trains: u32,
+    /// The train that runs is of this side: here, where the struct has room.
+    runs: bool,
     /// Between the other side's last data packet and the first of a train.
     pub(crate) warm_up_ns: i64,
     /// Between data packets of a train, and before retransmissions into the other side's.
@@ -53,8 +55,6 @@ pub(crate) struct Transfer {
     first_ns: i64,
     last_ns: i64,
     train: Running,
-    side: u8,
-    begun: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,14 +83,14 @@ impl Transfer {
         paused: bool,
         heard_ns: Option<i64>,
     ) -> Option<(usize, Train)> {
-        if !self.begun {
-            (self.first_ns, self.last_ns, self.begun) = (time_ns, time_ns, true);
+        if !self.has_begun() {
+            (self.first_ns, self.last_ns) = (time_ns, time_ns);
             self.shares[side].trains = 1;
             self.begin(side, time_ns, 0, None);
             self.grow(fresh, packets, time_ns);
             return None;
         }
-        let (first_ns, last_ns, current) = (self.first_ns, self.last_ns, usize::from(self.side));
+        let (first_ns, last_ns, current) = (self.first_ns, self.last_ns, self.side());
         // Packets out of the order of time widen the phase but never count time twice.
         let (before_ns, after_ns) = (first_ns.saturating_sub(time_ns).max(0), time_ns.saturating_sub(last_ns).max(0));
         (self.first_ns, self.last_ns) = (first_ns.min(time_ns), last_ns.max(time_ns));
@@ -107,7 +107,7 @@ impl Transfer {
             self.shares[side].trains = self.shares[side].trains.saturating_add(1);
             self.begin(side, time_ns.max(last_ns), after_ns, heard_ns);
         }
-        if side == usize::from(self.side) {
+        if side == self.side() {
             self.grow(fresh, packets, time_ns);
         }
         ended
@@ -115,16 +115,25 @@ impl Transfer {
 
     /// The train that runs, as it stands.
     pub(crate) fn last_train(&self) -> Option<(usize, Train)> {
-        self.begun.then(|| (usize::from(self.side), self.train_of()))
+        self.has_begun().then(|| (self.side(), self.train_of()))
     }
 
     /// First and last data packet.
     pub(crate) fn span(&self) -> Option<(i64, i64)> {
-        self.begun.then_some((self.first_ns, self.last_ns))
+        self.has_begun().then_some((self.first_ns, self.last_ns))
+    }
+
+    fn has_begun(&self) -> bool {
+        self.shares.iter().any(|share| share.runs)
+    }
+
+    /// Whose train runs.
+    fn side(&self) -> usize {
+        usize::from(self.shares[1].runs)
     }
 
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64, heard_ns: Option<i64>) {
-        self.side = side as u8;
+        (self.shares[side].runs, self.shares[1 - side].runs) = (true, false);
         let heard_ns = heard_ns.map_or(UNHEARD, |heard_ns| start_ns.saturating_sub(heard_ns).max(0));
         self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, heard_ns };
     }
@@ -286,8 +295,8 @@ mod tests {
         let ended: Vec<_> =
             packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1, false, None)).collect();
         let shares = transfer.shares;
-        assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5 });
-        assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15 });
+        assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5, runs: false });
+        assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15, runs: true });
         assert_eq!(transfer.span(), Some((0, 65)));
         let sum: i64 = shares.iter().map(|share| share.warm_up_ns + share.transfer_ns).sum();
         assert_eq!(sum, 65);
@@ -303,7 +312,7 @@ mod tests {
             packets.iter().filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, fresh, 1, cut, None)).collect();
         let told = |(_, train): &(usize, Train)| (train.bytes, train.start_ns, train.end_ns, train.warm_up_ns);
         assert_eq!(ended.iter().map(told).collect::<Vec<_>>(), [(20, 0, 5, 0), (7, 65, 70, 60)]);
-        assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70 });
-        assert_eq!(transfer.shares[1], Share { trains: 1, warm_up_ns: 20, transfer_ns: 0 });
+        assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70, runs: false });
+        assert_eq!(transfer.shares[1], Share { trains: 1, warm_up_ns: 20, transfer_ns: 0, runs: true });
     }
 }

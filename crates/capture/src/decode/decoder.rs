@@ -16,7 +16,7 @@ use crate::decode::fragments::{Fragments, Packet};
 use crate::decode::identity::{Keys, Numbers, ends, ethernet_place, place};
 use crate::decode::link::{be16, be32, ip_offset, vlan_bytes};
 use crate::decode::options::TcpOptions;
-use crate::decode::quic::has_long_header;
+use crate::decode::quic::Datagram;
 use crate::decode::segment::{Endpoint, FRAGMENT, Segment, TcpHeader, Transport};
 use crate::decode::skip::Skip;
 use crate::decode::tunnel::{self, Tunnel};
@@ -314,8 +314,7 @@ fn plain_into(record: &Record<'_>, segment: &mut Segment, keys: &Keys) -> Option
         }
         17 => {
             let fixed = payload.first_chunk::<4>()?;
-            segment.transport =
-                Transport::Udp { quic: has_long_header(payload.get(8..)?, (total as u64).saturating_sub(28)) };
+            segment.transport = Transport::Udp(Datagram::of(payload.get(8..)?, (total as u64).saturating_sub(28)));
             ([u16::from_be_bytes([fixed[0], fixed[1]]), u16::from_be_bytes([fixed[2], fixed[3]])], 8)
         }
         _ => return None,
@@ -452,8 +451,9 @@ impl<'a> Ip<'a> {
             ip_number::TCP => self.tcp()?,
             ip_number::UDP => {
                 be32(self.payload, 0)?;
-                let quic = has_long_header(self.payload.get(8..).unwrap_or_default(), self.room.saturating_sub(8));
-                (Transport::Udp { quic }, [be16(self.payload, 0)?, be16(self.payload, 2)?], 8)
+                let said = self.payload.get(8..).unwrap_or_default();
+                let datagram = Datagram::of(said, self.room.saturating_sub(8));
+                (Transport::Udp(datagram), [be16(self.payload, 0)?, be16(self.payload, 2)?], 8)
             }
             ip_number::ICMP => self.icmp(ICMP_PAIRS)?,
             ip_number::IPV6_ICMP => self.icmp(ICMPV6_PAIRS)?,
@@ -461,7 +461,7 @@ impl<'a> Ip<'a> {
         };
         let payload = self.room.checked_sub(header_bytes).ok_or(Skip::Malformed)?;
         // The first fragment speaks for the whole datagram, also where others were not captured.
-        let first = matches!(transport, Transport::Udp { .. }) && self.more_fragments;
+        let first = matches!(transport, Transport::Udp(_)) && self.more_fragments;
         let datagram = if first { be16(self.payload, 4).map_or(0, u64::from) } else { 0 };
         let payload_bytes = if datagram >= 8 { datagram - 8 } else { payload };
         let [source, destination] = [0, 1].map(|index| Endpoint { address: self.addresses[index], port: ports[index] });
@@ -512,13 +512,18 @@ impl<'a> Ip<'a> {
         let answered = pairs.iter().find(|(_, reply)| *reply == kind).map(|(request, _)| *request);
         let asked = pairs.iter().find(|(request, _)| *request == kind).map(|(_, reply)| *reply);
         let ports = [u16::from(kind), u16::from(answered.or(asked).unwrap_or(code))];
-        Ok((Transport::Icmp { reply: answered.is_some() }, ports, 8.min(self.room)))
+        let echo = (is_echo(kind) || answered.is_some_and(is_echo)).then(|| be32(self.payload, 4).ok()).flatten();
+        Ok((Transport::Icmp { reply: answered.is_some(), echo }, ports, 8.min(self.room)))
     }
 }
 
 /// Whether the transport header of an IP protocol is read.
 fn is_decoded(protocol: u8) -> bool {
     matches!(IpNumber::from(protocol), ip_number::TCP | ip_number::UDP | ip_number::ICMP | ip_number::IPV6_ICMP)
+}
+
+fn is_echo(kind: u8) -> bool {
+    matches!(kind, 8 | 128)
 }
 
 /// Type of a request and of its reply: echo, router discovery, timestamp, information, address mask.

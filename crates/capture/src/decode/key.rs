@@ -33,7 +33,7 @@ impl Key {
     pub(crate) fn of(segment: &Segment) -> (Self, usize) {
         let (protocol, number_of) = match segment.transport {
             Transport::Tcp(_) => (Protocol::Tcp, 0),
-            Transport::Udp { .. } => (Protocol::Udp, 0),
+            Transport::Udp(_) => (Protocol::Udp, 0),
             Transport::Icmp { .. } => (Protocol::Icmp, 0),
             Transport::Other { protocol } => (Protocol::Other, protocol),
         };

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use crate::decode::options::TcpOptions;
+use crate::decode::quic::{Datagram, LongHeader};
 
 // Flags of a TCP header (RFC 9293, 3.1).
 pub(crate) const FIN: u8 = 1;
@@ -50,7 +51,13 @@ impl Segment {
             destination: end,
             wire_bytes: 0,
             payload_bytes: 0,
-            transport: Transport::Udp { quic: false },
+            transport: Transport::Udp(Datagram {
+                long: LongHeader::None,
+                first: 0,
+                id_bytes: 0,
+                stream_bytes: 0,
+                asked: None,
+            }),
             identity: 0,
             place: 0,
             fragment: false,
@@ -64,21 +71,29 @@ pub enum Transport {
     /// RFC 9293, 3.1.
     Tcp(TcpHeader),
     /// RFC 768.
-    Udp {
-        /// Its payload begins with a long header of QUIC.
-        quic: bool,
-    },
+    Udp(Datagram),
     /// RFC 792 and 4443. The port of the sender is the type, that of the addressee the type of the message this one asks
     /// for or answers (echo, timestamps, masks, solicitations), else the code.
     Icmp {
         /// It answers a message.
         reply: bool,
+        /// Of an echo, its identifier and sequence number.
+        echo: Option<u32>,
     },
     /// Of an IP protocol whose header is not read: its ports are 0.
     Other {
         /// Its number (IANA, Assigned Internet Protocol Numbers); [`FRAGMENT`] of fragments whose first one is not known.
         protocol: u8,
     },
+}
+
+/// A message that whoever receives it answers at once, or such an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which one: the same for both.
+    pub number: u32,
+    /// It is the answer.
+    pub answer: bool,
 }
 
 /// In place of the protocol of fragments other than the first whose first one did not come before: IPv6-Frag, which is a

@@ -3,11 +3,12 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::decode::options::TcpOptions;
-use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
+use crate::decode::quic::{Datagram, LongHeader};
+use crate::decode::segment::{Asked, Endpoint, Segment, TcpHeader, Transport};
 use crate::read::merge::Arrival;
 
 /// First bytes of a shard, with the version of what follows.
-pub(super) const MAGIC: [u8; 8] = *b"MAYFLYS3";
+pub(super) const MAGIC: [u8; 8] = *b"MAYFLYS4";
 
 /// Longest packet: five numbers, two IPv6 addresses with ports, a TCP header with options.
 pub(super) const LONGEST: usize = 1 + 5 * 10 + 36 + 11 + 11;
@@ -21,8 +22,13 @@ const END: u8 = 3;
 const SIX: u8 = 1 << 2;
 const FRAGMENT: u8 = 1 << 3;
 const REPLY: u8 = 1 << 4;
-/// Of a datagram.
-const QUIC: u8 = 1 << 4;
+/// Of ICMP: the number of an echo follows.
+const ECHO: u8 = 1 << 6;
+/// Of a datagram: the number of its long header, in two bits from this one on.
+const LONG: u8 = 1 << 4;
+/// Of a datagram: it asks or answers, and its number follows.
+const ASKED: u8 = 1 << 6;
+const ANSWER: u8 = 1 << 7;
 /// Of what is no ICMP: the number of its protocol follows.
 const OTHER: u8 = 1 << 5;
 const MSS: u8 = 1 << 5;
@@ -52,8 +58,13 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
             let bit = |there: bool, bit: u8| if there { bit } else { 0 };
             TCP | bit(mss.is_some(), MSS) | bit(window_shift.is_some(), SHIFT) | bit(timestamps.is_some(), TIMESTAMPS)
         }
-        Transport::Udp { quic } => UDP | if *quic { QUIC } else { 0 },
-        Transport::Icmp { reply } => ICMP | if *reply { REPLY } else { 0 },
+        Transport::Udp(datagram) => {
+            let asked = datagram.asked.map_or(0, |asked| ASKED | if asked.answer { ANSWER } else { 0 });
+            UDP | LONG * datagram.long as u8 | asked
+        }
+        Transport::Icmp { reply, echo } => {
+            ICMP | if *reply { REPLY } else { 0 } | if echo.is_some() { ECHO } else { 0 }
+        }
         Transport::Other { .. } => ICMP | OTHER,
     };
     into.push(kind | if six { SIX } else { 0 } | if segment.fragment { FRAGMENT } else { 0 });
@@ -85,8 +96,15 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
             into.extend(echo.to_le_bytes());
         }
     }
-    if let Transport::Other { protocol } = &segment.transport {
-        into.push(*protocol);
+    match &segment.transport {
+        Transport::Tcp(_) => {}
+        Transport::Other { protocol } => into.push(*protocol),
+        Transport::Icmp { echo, .. } => into.extend(echo.into_iter().flat_map(|number| number.to_le_bytes())),
+        Transport::Udp(datagram) => {
+            into.extend([datagram.first, datagram.id_bytes]);
+            put_number(into, u64::from(datagram.stream_bytes));
+            into.extend(datagram.asked.into_iter().flat_map(|asked| asked.number.to_le_bytes()));
+        }
     }
 }
 
@@ -137,9 +155,19 @@ pub(super) fn take(bytes: &mut &[u8], before: &mut Before) -> Option<Next> {
             }
             Transport::Tcp(TcpHeader { seq, ack, flags, window, options })
         }
-        UDP => Transport::Udp { quic: kind & QUIC != 0 },
+        UDP => {
+            let [first, id_bytes] = take_bytes(bytes)?;
+            let stream_bytes = u32::try_from(take_number(bytes)?).ok()?;
+            let number = if kind & ASKED != 0 { Some(take_word(bytes)?) } else { None };
+            let asked = number.map(|number| Asked { number, answer: kind & ANSWER != 0 });
+            let long = LongHeader::ALL[usize::from(kind / LONG & 3)];
+            Transport::Udp(Datagram { long, first, id_bytes, stream_bytes, asked })
+        }
         _ if kind & OTHER != 0 => Transport::Other { protocol: take_bytes::<1>(bytes)?[0] },
-        _ => Transport::Icmp { reply: kind & REPLY != 0 },
+        _ => {
+            let echo = if kind & ECHO != 0 { Some(take_word(bytes)?) } else { None };
+            Transport::Icmp { reply: kind & REPLY != 0, echo }
+        }
     };
     let fragment = kind & FRAGMENT != 0;
     let segment =
@@ -210,8 +238,14 @@ mod tests {
             let options = TcpOptions { mss, window_shift, timestamps };
             let transport = match kind {
                 TCP => Transport::Tcp(TcpHeader { seq, ack, flags, window, options }),
-                UDP => Transport::Udp { quic: reply },
-                ICMP => Transport::Icmp { reply },
+                UDP => Transport::Udp(Datagram {
+                    long: LongHeader::ALL[usize::from(flags & 3)],
+                    first: flags,
+                    id_bytes: flags / 2,
+                    stream_bytes: seq,
+                    asked: mss.map(|_| Asked { number: ack, answer: reply }),
+                }),
+                ICMP => Transport::Icmp { reply, echo: mss.map(|_| ack) },
                 _ => Transport::Other { protocol: flags },
             };
             let segment = Segment {

@@ -1,7 +1,7 @@
 //! What the replay of a capture cannot say, and the answers that do not stand on it.
 //!
-//! UDP of a capture is replayed as captured. Calls send so whatever happens; QUIC, which carries most UDP of today's links,
-//! slows down as TCP does, and so does most of the inside of ESP and GRE. `docs/recommendation.md`, "UDP of a capture".
+//! UDP of a capture that is not QUIC is replayed as captured. Calls send so whatever happens; TCP and QUIC inside a VPN, of UDP
+//! or of ESP and GRE, slow down. `docs/recommendation.md`, "UDP of a capture".
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ pub struct Unknown {
     pub left_out_share: f64,
     /// Of the bytes, UDP that is no call, and other IP protocols.
     pub udp_share: f64,
-    /// How much of the bytes is QUIC, other UDP and of other IP protocols, in words without an end.
+    /// How much of the bytes is UDP that is not QUIC, and of other IP protocols, in words without an end.
     pub udp_text: String,
     /// Of the bytes, IP protocols other than TCP, UDP and ICMP: nobody knows the inside of a tunnel.
     #[serde(default)]
@@ -48,9 +48,9 @@ impl Unknown {
         };
         (!stands).then(|| {
             let does = match self.opaque_share {
-                0.0 => "QUIC does",
+                0.0 => "TCP and QUIC inside a VPN do",
                 share if 2.0 * share > self.udp_share => "TCP inside a tunnel does",
-                _ => "QUIC and TCP inside a tunnel do",
+                _ => "TCP and QUIC inside a tunnel do",
             };
             format!(
                 "Mayfly cannot yet answer for this traffic: {}, which it replays as captured: they do not slow down when \
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn udp(share: f64) -> Unknown {
-        Unknown { udp_share: share, udp_text: "some of the bytes are QUIC".to_owned(), ..Unknown::default() }
+        Unknown { udp_share: share, udp_text: "some of the bytes are UDP".to_owned(), ..Unknown::default() }
     }
 
     #[test]
@@ -87,8 +87,8 @@ mod tests {
         }
         assert_eq!(
             udp(0.6).withholds(Kind::Use, 0.9).expect("most of it is unknown"),
-            "Mayfly cannot yet answer for this traffic: some of the bytes are QUIC, which it replays as captured: they do \
-             not slow down when they meet a queue, and QUIC does. What the link carries and loses here rests on them: no \
+            "Mayfly cannot yet answer for this traffic: some of the bytes are UDP, which it replays as captured: they do \
+             not slow down when they meet a queue, and TCP and QUIC inside a VPN do. What the link carries and loses here rests on them: no \
              rate and no discipline follows from it."
         );
     }
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn the_inside_of_a_tunnel_may_slow_down() {
         for (share, said) in
-            [(0.9, "and TCP inside a tunnel does. What"), (0.2, "and QUIC and TCP inside a tunnel do. What")]
+            [(0.9, "and TCP inside a tunnel does. What"), (0.2, "and TCP and QUIC inside a tunnel do. What")]
         {
             let found = Unknown { opaque_share: share, ..udp(0.9) };
             let sentence = found.withholds(Kind::Use, 0.9).expect("most of it is unknown");

@@ -4,7 +4,7 @@
 //! numbers become bytes: the SYN has the initial number, payload comes behind it. What a packet of the simulator does
 //! not say, because its ends know it, is kept per flow: what either end has heard and acknowledged. An MSS option is on
 //! every SYN, timestamps (RFC 7323) where the run has them, in milliseconds, and SACK blocks (RFC 2018) but in scripted
-//! connections. QUIC is UDP whose payload is not there. A window that moves stands there with its scale (RFC 7323) on every SYN; of one
+//! connections. QUIC has its headers, with connection ids of 8 bytes (RFC 9000, 17). A window that moves stands there with its scale (RFC 7323) on every SYN; of one
 //! that does not the scale is left out. Cost: nothing while no run is recorded, else O(1) per packet and a fixed state per flow.
 
 use std::fmt;
@@ -17,6 +17,7 @@ use crate::flow::FlowSpec;
 use crate::options::{SegmentOptions, UNTOLD};
 use crate::tcp::linux::buffer::window_scale;
 use crate::tcp::settings::Tcp;
+use crate::wire::frames::{Frames, Space};
 use crate::wire::handle::{Handle, Mark};
 
 const FIN: u8 = 1;
@@ -167,12 +168,18 @@ impl Tape {
     }
 
     /// A host sends `packet`.
-    pub(crate) fn sent(&mut self, packet: &Packet, options: Option<&SegmentOptions>, now: Time) {
+    pub(crate) fn sent(
+        &mut self,
+        packet: &Packet,
+        options: Option<&SegmentOptions>,
+        frames: Option<&Frames>,
+        now: Time,
+    ) {
         let (flow, from) = place(packet);
         let tcp = packet.kind != Kind::Udp && !self.formats[flow].quic;
         let segment = tcp.then(|| self.segment(flow, packet, options));
         if usize::from(self.near[flow]) == from {
-            self.record(flow, from, packet, segment, options, now);
+            self.record(flow, from, packet, segment, options, frames, now);
         }
         if let Some(segment) = segment {
             let known = &mut self.known[flow];
@@ -182,12 +189,18 @@ impl Tape {
     }
 
     /// `packet` reaches its host.
-    pub(crate) fn received(&mut self, packet: &Packet, options: Option<&SegmentOptions>, now: Time) {
+    pub(crate) fn received(
+        &mut self,
+        packet: &Packet,
+        options: Option<&SegmentOptions>,
+        frames: Option<&Frames>,
+        now: Time,
+    ) {
         let (flow, from) = place(packet);
         let tcp = packet.kind != Kind::Udp && !self.formats[flow].quic;
         let segment = tcp.then(|| self.segment(flow, packet, options));
         if usize::from(self.near[flow]) != from {
-            self.record(flow, from, packet, segment, options, now);
+            self.record(flow, from, packet, segment, options, frames, now);
         }
         let Some(segment) = segment else { return };
         let known = &mut self.known[flow];
@@ -256,6 +269,7 @@ impl Tape {
         packet: &Packet,
         segment: Option<Segment>,
         options: Option<&SegmentOptions>,
+        frames: Option<&Frames>,
         now: Time,
     ) {
         let mut ends = self.ends[flow];
@@ -266,7 +280,15 @@ impl Tape {
             Some(segment) => (self.tcp_header(flow, from, ends, segment, options, now), segment.payload),
             None => {
                 let length = packet.len.saturating_sub(IP_HEADER as u32);
-                (udp_header(ends, length), length.saturating_sub(UDP_HEADER as u32))
+                let payload = length.saturating_sub(UDP_HEADER as u32);
+                let mut header = udp_header(ends, length);
+                let begins = frames.map_or(Vec::new(), |frames| {
+                    let client = (from == 1) == self.receiver_opens[flow];
+                    quic_header(flow, from, client, frames, payload)
+                });
+                let shown = begins.len().min(payload as usize);
+                header.extend(&begins[..shown]);
+                (header, payload - shown as u32)
             }
         };
         let protocol = if segment.is_some() { 6 } else { 17 };
@@ -398,6 +420,28 @@ fn initial(flow: usize, end: usize) -> u32 {
 
 fn ticks(time: Time) -> u32 {
     (time.0 / TICK_NS) as u32 + 1
+}
+
+/// Bytes of a connection id.
+const ID_BYTES: u8 = 8;
+
+/// The header of a packet of `bytes` of QUIC version 1 (RFC 9000, 17) from an end: of the first flight of a client an Initial
+/// packet, of the rest of the handshake a Handshake packet, else a short header, whose protected bits look random.
+fn quic_header(flow: usize, from: usize, client: bool, frames: &Frames, bytes: u32) -> Vec<u8> {
+    let id = |end: usize| (flow as u64 * 2 + end as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
+    let (own, its) = (id(from), id(1 - from));
+    if frames.space == Space::Data {
+        // Protected by a mask that only the ends know (RFC 9001, 5.4).
+        let mask = (frames.number + 1).wrapping_mul(u64::from_be_bytes(own) | 1) >> 59;
+        return [&[0x40 | mask as u8][..], &its].concat();
+    }
+    let initial = client && !frames.validates;
+    let kind = if initial { 0xc1 } else { 0xe1 };
+    let token: &[u8] = if initial { &[0] } else { &[] };
+    let mut header = [&[kind, 0, 0, 0, 1, ID_BYTES][..], &its, &[ID_BYTES], &own, token].concat();
+    let rest = (bytes as usize).saturating_sub(header.len() + 2) as u16 & 0x3fff;
+    header.extend((0x4000 | rest).to_be_bytes());
+    header
 }
 
 fn udp_header(ends: [End; 2], length: u32) -> Vec<u8> {

@@ -69,6 +69,8 @@ pub(super) struct End {
     crypto_in: Ranges,
     /// A packet of the peer has come.
     heard_peer: bool,
+    /// A client has sent a Handshake packet: its keys of Initial packets are gone (RFC 9001, 4.9.1).
+    initial_gone: bool,
     /// The handshake is complete, and confirmed (RFC 9001, 4.1).
     pub(super) complete: bool,
     confirmed: bool,
@@ -116,6 +118,7 @@ impl End {
             crypto: Crypto { handed: if place.is_client { CLIENT_HELLO } else { 0 }, ..Crypto::default() },
             crypto_in: Ranges::default(),
             heard_peer: false,
+            initial_gone: false,
             complete: false,
             confirmed: false,
             validated: place.is_client,
@@ -446,8 +449,7 @@ impl End {
         headers += if start < end { crypto_header(start) } else { 1 };
         let room = u64::from(unit(tcp) as u32 - headers).min(self.allowance().saturating_sub(headers.into()));
         let took = (end - start).min(room);
-        let smallest = if self.place.is_client { SMALLEST_INITIAL } else { 0 };
-        let bytes = (headers + took as u32).max(smallest);
+        let bytes = (headers + took as u32).max(self.smallest());
         let window = probe || self.in_flight() + u64::from(bytes) <= self.window.bytes();
         if took == 0 && start < end || self.allowance() < bytes.into() || !window {
             return false;
@@ -466,9 +468,15 @@ impl End {
                 self.crypto.fresh += took;
             }
         }
+        self.initial_gone |= frames.validates;
         self.handshake.on_sent(Sent::of(&frames, bytes, net.now));
         self.output(frames, bytes, 0, tcp, net);
         true
+    }
+
+    /// Length that a datagram of the handshake has at least: one with an Initial packet of a client is padded (RFC 9000, 14.1).
+    fn smallest(&self) -> u32 {
+        if self.place.is_client && !self.initial_gone { SMALLEST_INITIAL } else { 0 }
     }
 
     /// Length of the ACK frame that a packet of `space` is to have, 0 for none; with `takes` the frame is put into it.
@@ -558,9 +566,10 @@ impl End {
         frames.validates = space == Space::Handshake && self.place.is_client && self.heard_peer;
         let header = if space == Space::Data { short_header(tcp) } else { LONG_HEADER };
         let mut bytes = header + self.acknowledge(space, &mut frames, true, net.now);
-        if space == Space::Handshake && self.place.is_client {
-            bytes = bytes.max(SMALLEST_INITIAL);
+        if space == Space::Handshake {
+            bytes = bytes.max(self.smallest());
         }
+        self.initial_gone |= frames.validates;
         let sent = Sent::of(&frames, bytes, net.now);
         let numbers = if space == Space::Data { &mut self.data } else { &mut self.handshake };
         numbers.on_sent(sent);

@@ -102,6 +102,8 @@ pub(crate) struct Connection {
     timer_event: Time,
     /// When the last train had come in.
     finish: Time,
+    /// Whether those that wait for its last train were told.
+    done: bool,
     /// Full packets told to [`Net::deliveries`].
     told: u64,
     dialogue: Option<Box<dyn Dialogue>>,
@@ -148,6 +150,7 @@ impl Connection {
             due: Time::NEVER,
             timer_event: Time::NEVER,
             finish: Time::NEVER,
+            done: false,
             told: 0,
             dialogue,
         };
@@ -430,6 +433,18 @@ impl Connection {
         let full = if came >= self.size_bytes { came.div_ceil(mss) } else { came / mss };
         deliveries.extend((self.told..full).map(|_| scene.net.now));
         self.told = full.max(self.told);
+    }
+
+    /// Whether its last train has come in since this was asked before.
+    pub(crate) fn take_done(&mut self) -> bool {
+        let done = !self.done && self.finish != Time::NEVER;
+        self.done |= done;
+        done
+    }
+
+    /// Whether those that wait for its last train were told.
+    pub(crate) fn was_done(&self) -> bool {
+        self.done
     }
 
     /// Payload that has come in, both ways, bytes.

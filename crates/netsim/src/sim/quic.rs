@@ -28,7 +28,9 @@ impl Sim<'_> {
         let (tcp, Transport::Quic(connection)) = (live.tcp, &mut live.transport) else { return };
         let spec = &self.flows[packet.flow.connection() as usize];
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
-        if connection.on_packet(packet, &mut scene) == Life::Over {
+        let life = connection.on_packet(packet, &mut scene);
+        self.tell_of_data(slot);
+        if life == Life::Over {
             self.close(slot);
         }
     }
@@ -39,7 +41,9 @@ impl Sim<'_> {
         // A timer of a connection that is over finds its slot free.
         let Some(spec) = self.flows.get(flow as usize) else { return };
         let mut scene = scene(self.run, tcp, spec, &mut self.net, &mut self.out.trains);
-        if connection.on_timer(&mut scene) == Life::Over {
+        let life = connection.on_timer(&mut scene);
+        self.tell_of_data(slot);
+        if life == Life::Over {
             self.close(slot);
         }
     }

@@ -40,13 +40,16 @@ impl Sim<'_> {
     }
 
     /// Starts what waits for the last train of a connection, where its script says so.
-    fn tell_of_data(&mut self, main: usize) {
+    pub(super) fn tell_of_data(&mut self, main: usize) {
         let live = self.live.at(main);
-        let (flow, Transport::Scripted(scripted)) = (live.flow as usize, &mut live.transport) else { return };
-        let spec = &self.flows[flow];
+        let Some(spec) = self.flows.get(live.flow as usize) else { return };
         if let Some(stage) = spec.stage
             && self.run.scripts.is_done_with_data(spec.script)
-            && scripted.take_done()
+            && match &mut live.transport {
+                Transport::Scripted(scripted) => scripted.take_done(),
+                Transport::Quic(connection) => connection.take_done(),
+                _ => false,
+            }
         {
             self.stages.on_over(stage, self.flows, self.net.now, &mut self.net.events);
         }

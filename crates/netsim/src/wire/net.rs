@@ -57,7 +57,8 @@ impl Net {
         self.ledger.sent(&packet);
         self.trace.sent(&packet, self.now);
         if let Some(tape) = &mut self.tape {
-            tape.sent(&packet, self.options.of(packet.options).map(|options| &*options), self.now);
+            let frames = self.options.frames_of(packet.options).cloned();
+            tape.sent(&packet, self.options.of(packet.options).map(|options| &*options), frames.as_ref(), self.now);
         }
         if pipe == AIR {
             self.outbox.push_back(packet);

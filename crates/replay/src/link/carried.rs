@@ -52,10 +52,10 @@ impl Carried {
         Carried { sums: sums.collect(), times_s: rows.into_iter().map(|(at_s, _)| at_s).collect() }
     }
 
-    /// Most that it carried in a second, bit/s.
-    pub(crate) fn peak_bps(&self) -> f64 {
-        let in_second = |(&at_s, &sum): (&f64, &f64)| sum - interpolated(at_s - 1.0, &self.times_s, &self.sums, 0.0);
-        8.0 * self.times_s.iter().zip(&self.sums).map(in_second).fold(0.0, f64::max)
+    /// Most that it carried in a time, bit/s.
+    pub(crate) fn peak_bps(&self, width_s: f64) -> f64 {
+        let within = |(&at_s, &sum): (&f64, &f64)| sum - interpolated(at_s - width_s, &self.times_s, &self.sums, 0.0);
+        8.0 * self.times_s.iter().zip(&self.sums).map(within).fold(0.0, f64::max) / width_s
     }
 
     /// From one time to another.

@@ -13,7 +13,7 @@ mod carried;
 mod queue;
 mod shared;
 
-use capture::{Connection, Protocol, Volume};
+use capture::{Connection, Volume};
 
 pub(crate) use crate::link::carried::{BUSY, FULL, Load};
 use crate::link::carried::{Carried, NEAR_S};
@@ -27,6 +27,12 @@ use hosts::Ends;
 /// A queue is shared where the median handshake on a full link waits for so many packets: where flows have queues of their
 /// own, the first packet of a new one passes behind one.
 const SHARED_PACKETS: f64 = 5.0;
+/// In so short a time a link that was ever full shows its rate, s.
+const BURST_S: f64 = 0.02;
+/// Bits of a datagram of a handshake of QUIC, which are padded to 1200 bytes (RFC 9000, 14.1).
+const INITIAL_BITS: f64 = 8.0 * 1228.0;
+/// No path is shorter, s.
+const SHORTEST_S: f64 = 1e-4;
 /// Bits of a full packet.
 pub(crate) const PACKET_BITS: f64 = 8.0 * 1500.0;
 
@@ -35,10 +41,13 @@ pub(crate) const PACKET_BITS: f64 = 8.0 * 1500.0;
 pub(crate) struct Tap {
     /// Least round-trip time between the tap and each address.
     bases_s: Vec<Option<f64>>,
+    /// The addresses, near and far, of which a handshake of QUIC tells that.
+    by_datagrams: [Vec<u32>; 2],
     /// Down and up.
     carried: [Carried; 2],
     peak_bps: [f64; 2],
-    /// Of each TCP connection: what its SYN waited, and what the link carried down and up about that time.
+    burst_bps: [f64; 2],
+    /// Of each connection of TCP or QUIC: what its first packet waited, and what the link carried down and up about that time.
     shakes: Vec<(f64, [Load; 2])>,
     /// Near and far.
     sides: [Side; 2],
@@ -62,7 +71,11 @@ pub(crate) struct Link {
 impl Tap {
     /// Of the volumes of a capture; `near` tells of each address whether it is on the near side.
     pub(crate) fn of(connections: &[Connection], volumes: &[Volume], ends: &Ends, near: &[bool]) -> Tap {
-        let bases_s = least_round_trips(connections, ends);
+        let (bases_s, by_quic) = least_round_trips(connections, ends);
+        let by_datagrams = [true, false].map(|side| {
+            let own = (0..).zip(by_quic.iter().zip(near));
+            own.filter(|&(_, (&by_quic, &near))| by_quic && near == side).map(|(address, _)| address).collect()
+        });
         let is_near = |volume: &Volume| near[ends.sender(volume.connection as usize, volume.from_opener) as usize];
         let carried = [false, true].map(|up| Carried::of(volumes.iter().filter(|one| is_near(one) == up)));
         let met = |volume: &Volume| {
@@ -76,7 +89,7 @@ impl Tap {
         });
         let shakes = (0..)
             .zip(connections)
-            .filter(|(_, one)| one.protocol == Protocol::Tcp)
+            .filter(|(_, one)| one.has_trains())
             .filter_map(|(row, one): (usize, _)| {
                 let base_s = bases_s[ends.responder[row] as usize]?;
                 let waited_s = seconds(one.handshake?.to_responder_ns) - base_s;
@@ -85,7 +98,9 @@ impl Tap {
             })
             .collect();
         let own_queues = [0, 1].map(|side: usize| sides[side].queue(&bases_s, false));
-        Tap { peak_bps: [0, 1].map(|way: usize| carried[way].peak_bps()), bases_s, carried, shakes, sides, own_queues }
+        let peak_bps = [0, 1].map(|way: usize| carried[way].peak_bps(1.0));
+        let burst_bps = [0, 1].map(|way: usize| carried[way].peak_bps(BURST_S));
+        Tap { peak_bps, burst_bps, bases_s, by_datagrams, carried, shakes, sides, own_queues }
     }
 
     /// Most that each direction carried in a second.
@@ -107,10 +122,12 @@ impl Tap {
     pub(crate) fn link(&self, rates: Rates) -> Link {
         let rates_bps = [rates.down.max(self.peak_bps[0]), rates.up.max(self.peak_bps[1])];
         let peak_bps = self.peak_bps;
-        if !self.is_shared(rates_bps) {
-            return Link { bases_s: self.bases_s.clone(), queues: self.own_queues.clone(), rates_bps, peak_bps };
-        }
+        let waited = self.waited_packets(rates_bps);
         let mut bases_s = self.bases_s.clone();
+        self.without_datagrams(&mut bases_s, rates_bps);
+        if waited <= SHARED_PACKETS {
+            return Link { bases_s, queues: self.own_queues.clone(), rates_bps, peak_bps };
+        }
         for side in &self.sides {
             side.without_shared_queue(&mut bases_s, rates_bps);
         }
@@ -118,14 +135,36 @@ impl Tap {
         Link { bases_s, queues, rates_bps, peak_bps }
     }
 
-    /// Whether connections that begin on a full link wait.
-    fn is_shared(&self, rates_bps: [f64; 2]) -> bool {
+    /// Takes out of the paths what the link takes to send the datagrams of handshakes of QUIC: those of TCP are next to nothing,
+    /// and a replay sends its own.
+    fn without_datagrams(&self, bases_s: &mut [Option<f64>], rates_bps: [f64; 2]) {
+        let fastest_bps = [0, 1].map(|way: usize| rates_bps[way].max(self.burst_bps[way]));
+        let sent_s: f64 = fastest_bps.iter().filter(|&&bps| bps > 0.0).map(|bps| INITIAL_BITS / bps).sum();
+        let is_beyond = |side: &[u32]| {
+            let mut paths_s = side.iter().filter_map(|&address| bases_s[address as usize]).peekable();
+            paths_s.peek().is_some() && paths_s.all(|path_s| path_s > sent_s)
+        };
+        // The link is between the tap and hosts that are all as far away as that: far ones where both are.
+        let [near, far] = [0, 1].map(|side: usize| is_beyond(&self.by_datagrams[side]));
+        let side = usize::from(far || !near);
+        if !near && !far {
+            return;
+        }
+        for &address in &self.by_datagrams[side] {
+            if let Some(base_s) = &mut bases_s[address as usize] {
+                *base_s = (*base_s - sent_s).max(SHORTEST_S);
+            }
+        }
+    }
+
+    /// Packets that the median connection waits for that begins while the link is full.
+    fn waited_packets(&self, rates_bps: [f64; 2]) -> f64 {
         let longest = |way: usize| {
             let full = self.shakes.iter().filter(|(_, loads)| loads[way].is_at_least(FULL, rates_bps[way]));
             let waited_s = mean_median(&mut full.map(|&(waited_s, _)| waited_s).collect::<Vec<_>>());
             waited_s.map_or(0.0, |waited_s| waited_s * rates_bps[way] / PACKET_BITS)
         };
-        longest(0).max(longest(1)) > SHARED_PACKETS
+        longest(0).max(longest(1))
     }
 }
 
@@ -136,10 +175,12 @@ impl Link {
     }
 }
 
-/// Least round-trip time between the tap and each address that any TCP connection tells.
-fn least_round_trips(connections: &[Connection], ends: &Ends) -> Vec<Option<f64>> {
+/// Least round-trip time between the tap and each address that any connection tells: one of TCP or QUIC, an echo of ICMP, or
+/// a request of STUN; and whether a handshake of QUIC tells it.
+fn least_round_trips(connections: &[Connection], ends: &Ends) -> (Vec<Option<f64>>, Vec<bool>) {
     let mut bases_s: Vec<Option<f64>> = vec![None; ends.addresses.len()];
-    for (row, one) in connections.iter().enumerate().filter(|(_, one)| one.protocol == Protocol::Tcp) {
+    let mut by_quic = vec![false; ends.addresses.len()];
+    for (row, one) in connections.iter().enumerate() {
         let handshake = one.handshake;
         let told = [
             (ends.opener[row], handshake.map(|times| times.to_opener_ns), one.from_responder.data_ack.least_ns()),
@@ -149,8 +190,11 @@ fn least_round_trips(connections: &[Connection], ends: &Ends) -> Vec<Option<f64>
             let Some(least_ns) = shaken_ns.into_iter().chain(acked_ns).min().filter(|&ns| ns >= 0) else { continue };
             let base_s = &mut bases_s[address as usize];
             let least_s = seconds(least_ns);
-            *base_s = Some(base_s.map_or(least_s, |known_s| known_s.min(least_s)));
+            if base_s.is_none_or(|known_s| least_s < known_s) {
+                *base_s = Some(least_s);
+                by_quic[address as usize] = one.quic.is() && Some(least_ns) == shaken_ns;
+            }
         }
     }
-    bases_s
+    (bases_s, by_quic)
 }

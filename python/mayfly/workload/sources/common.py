@@ -4,7 +4,7 @@ from typing import Literal
 
 USERS = "each with a pair of hosts of its own; hosts are drawn when absent"
 GROUP = "name of these flows in records and summary"
-TRANSPORT = "name of a section `[transports.NAME]`, which these flows have for `[tcp]`"
+TRANSPORT = "name of a section `[transports.NAME]`, or a preset, which these flows have for `[tcp]`"
 FROM = "group of hosts that send: senders when absent"
 TO = "group of hosts that receive: receivers when absent"
 Direction = Literal["down", "up"]
