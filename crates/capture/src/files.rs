@@ -73,6 +73,21 @@ pub(crate) fn series(
     Ok(Source::of(reader, decoder, 0, name, 0).through(&options.sieve).followed_by(next_ns, following))
 }
 
+/// Time of the first packet of files, nanoseconds since 1970; None without any.
+///
+/// # Errors
+/// A file cannot be read, or is no capture.
+pub fn begins_ns(paths: &[impl AsRef<Path>]) -> Result<Option<i64>, CaptureError> {
+    let ignored = Arc::new(AtomicU64::new(0));
+    let mut found = None;
+    for path in paths {
+        let first = open(path.as_ref(), &ignored).and_then(|mut reader| first_ns(&mut reader));
+        let first = first.map_err(|error| error.inside(&name_of(path.as_ref())))?;
+        found = found.into_iter().chain(first).min();
+    }
+    Ok(found)
+}
+
 /// Time of the first packet that has one.
 fn first_ns(reader: &mut Reader<Bytes>) -> Result<Option<i64>, CaptureError> {
     loop {

@@ -72,7 +72,8 @@ impl Captured {
         let networks = opening.internal.map(Networks::parse).transpose()?;
         let expression = opening.filter;
         let filter = expression.as_deref().map(Filter::parse).transpose()?;
-        let sieve = Sieve { filter: filter.map(Arc::new), anonymizer: opening.key.map(anonymizer).transpose()? };
+        let sieve =
+            Sieve { span_ns: None, filter: filter.map(Arc::new), anonymizer: opening.key.map(anonymizer).transpose()? };
         let reading = Reading::from_bytes(
             name,
             bytes,

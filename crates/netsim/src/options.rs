@@ -105,6 +105,13 @@ impl SegmentOptions {
     }
 }
 
+/// What a packet says beside its header: options of a segment, or frames of QUIC.
+#[derive(Clone, Copy)]
+pub(crate) struct Contents<'a> {
+    pub(crate) options: Option<&'a SegmentOptions>,
+    pub(crate) frames: Option<&'a Frames>,
+}
+
 /// Options of all segments under way.
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -146,9 +153,15 @@ impl Options {
         slot as u32 | QUIC
     }
 
-    /// What the packet of QUIC with index `index` carries.
-    pub(crate) fn frames_of(&mut self, index: u32) -> Option<&Frames> {
-        (index & QUIC > 0).then(|| &*self.frames.at((index & !QUIC) as usize))
+    /// What the packet with index `index` says beside its header.
+    pub(crate) fn contents(&mut self, index: u32) -> Contents<'_> {
+        let (options, frames) = (&mut self.slab, &mut self.frames);
+        let place = (index & !QUIC) as usize;
+        match (index, index & QUIC > 0) {
+            (0, _) => Contents { options: None, frames: None },
+            (_, true) => Contents { options: None, frames: Some(&*frames.at(place)) },
+            (_, false) => Contents { options: Some(&*options.at(place - 1)), frames: None },
+        }
     }
 
     /// Takes what the packet of QUIC with index `index` carries, and with it its place.

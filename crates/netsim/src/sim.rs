@@ -510,8 +510,7 @@ impl<'a> Sim<'a> {
         let (tcp, net) = (live.tcp, &mut self.net);
         net.trace.received(packet, net.now);
         if let Some(tape) = &mut net.tape {
-            let frames = net.options.frames_of(packet.options).cloned();
-            tape.received(packet, net.options.of(packet.options).map(|options| &*options), frames.as_ref(), net.now);
+            tape.received(packet, net.options.contents(packet.options), net.now);
         }
         let marked = packet.ecn == Ecn::Ce;
         if marked {

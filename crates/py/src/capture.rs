@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use ::account::Sums;
 use capture::{
-    Anonymizer, Counts, Duplicates, Filter, Go, Ideal, KEY_BYTES, Options, Seen, Sieve, Skip, Tunnel, Watch, read_files,
+    Anonymizer, Counts, Duplicates, Filter, Go, Ideal, KEY_BYTES, Options, Seen, Sieve, Skip, Tunnel, Watch, begins_ns,
+    read_files,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -36,6 +37,7 @@ pub struct ReadOptions {
     delayed_ack: bool,
     filter: Option<String>,
     key: Option<Vec<u8>>,
+    span_ns: Option<[i64; 2]>,
 }
 
 /// Time between two calls of `look`.
@@ -142,7 +144,7 @@ impl ReadOptions {
             max_volumes: self.max_volumes,
             volumes_in_time: false,
             ideal: Ideal { initial_window: self.initial_window, delayed_ack: self.delayed_ack },
-            sieve: Sieve { filter, anonymizer },
+            sieve: Sieve { span_ns: self.span_ns, filter, anonymizer },
         })
     }
 }
@@ -154,6 +156,15 @@ fn parsed(expression: &str) -> PyResult<Filter> {
 fn anonymizer(key: &[u8]) -> PyResult<Anonymizer> {
     let refused = |_| PyValueError::new_err(format!("key = {} bytes: must be {KEY_BYTES}", key.len()));
     Ok(Anonymizer::with(<&[u8; KEY_BYTES]>::try_from(key).map_err(refused)?))
+}
+
+/// Time of the first packet of captures, nanoseconds since 1970; None without any.
+///
+/// # Errors
+/// `ValueError` with one line when a file cannot be read or is no capture.
+#[pyfunction]
+pub fn first_packet_ns(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Option<i64>> {
+    py.detach(|| begins_ns(&paths)).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Whether an expression is a filter of packets.

@@ -92,6 +92,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(doubts::filtered_sentence, module)?)?;
     module.add_function(wrap_pyfunction!(capture::anonymized, module)?)?;
     module.add_function(wrap_pyfunction!(capture::check_filter, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::first_packet_ns, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_capture, module)?)?;
     module.add_class::<hosts::Hosts>()?;
     module.add_function(wrap_pyfunction!(hosts::networks_of, module)?)?;

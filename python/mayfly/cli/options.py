@@ -113,6 +113,16 @@ Filter = Annotated[
         help="Packets that count, as tcpdump names them: 'tcp port 443 and not host 10.0.0.5'; a subset",
     ),
 ]
+Begin = Annotated[
+    str | None,
+    typer.Option(
+        "--from", metavar="TIME", help="What comes before does not count: 20min after the first packet, 14:30"
+    ),
+]
+End = Annotated[str | None, typer.Option("--to", metavar="TIME", help="What comes from then on does not count")]
+Busiest = Annotated[
+    str | None, typer.Option(metavar="TIME", help="The busiest time of this length counts alone, such as 10min")
+]
 Anonymize = Annotated[
     bool,
     typer.Option("--anonymize", help="Other addresses in all output, prefixes shared as before (Crypto-PAn)"),

@@ -11,11 +11,14 @@ from mayfly.cli.options import (
     AnonymizeKey,
     AsJson,
     Assets,
+    Begin,
+    Busiest,
     Columns,
     Details,
     Disciplines,
     Duplicates,
     Duration,
+    End,
     Engine,
     Filter,
     Models,
@@ -100,6 +103,9 @@ def whatif(
     link_trace_up: Annotated[Path | None, typer.Option(metavar="FILE", help="That of up, where it is another")] = None,
     duplicates: Duplicates = None,
     tunnels: Tunnels = False,
+    begin: Begin = None,
+    end: End = None,
+    busiest: Busiest = None,
     filter: Filter = None,
     anonymize: Anonymize = False,
     anonymize_key: AnonymizeKey = None,
@@ -128,13 +134,15 @@ def whatif(
     from mayfly.engines import engine as by_name
     from mayfly.errors import MayflyError
     from mayfly.workload.reading import read_as
+    from mayfly.workload.span import Span
 
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
     key = anonymizing(anonymize, anonymize_key)
     if key and interface is not None:
         raise MayflyError("--anonymize with -i: capture.pcap in the folder of the report would hold the real addresses")
+    span = Span(begin, end, busiest)
     capture, told = captured(session, capture, interface, length, out)
-    with read_as(duplicates, tunnels), session.progress(f"whatif {capture.name}") as progress:
+    with read_as(duplicates, tunnels, span=span), session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,
             rate,

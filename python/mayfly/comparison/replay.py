@@ -208,7 +208,7 @@ def replay_of(
         sieved=sieve_sentences(counts),
         ends=ends_of(connections),
         account=account,
-        busiest=busiest_sentence(connections, counts.get("first_epoch_s"), found.lasted_s, capture),
+        busiest=None if "span" in counts else busiest_sentence(connections, found.lasted_s),
     )
 
 

@@ -178,7 +178,7 @@ class Scenario(Section):
         return self
 
     def transport(self, name: str) -> Tcp:
-        """All settings of the section ``[transports.NAME]``, above those of the preset of this name where there is one."""
+        """All settings of the section ``[transports.NAME]``, above those of the preset of this name if there is one."""
         own = self.transports[name].model_dump(exclude_unset=True) if name in self.transports else {}
         return merged(self.tcp, OwnTransport.model_validate({"preset": name} | own if name in PRESETS else own))
 

@@ -11,6 +11,7 @@ from typing import Any
 from mayfly.errors import MayflyError
 from mayfly.limits import READING, limits
 from mayfly.workload.sieve import sieve_options
+from mayfly.workload.span import Span, counting, span_ns
 
 MAX_ROWS = 2**32 - 2
 
@@ -44,7 +45,9 @@ _ASKED: ContextVar[Asked | None] = ContextVar("asked", default=None)
 
 
 @contextmanager
-def read_as(duplicates: str | None = None, tunnels: bool = False, *, known: bool = False) -> Iterator[None]:
+def read_as(
+    duplicates: str | None = None, tunnels: bool = False, *, span: Span | None = None, known: bool = False
+) -> Iterator[None]:
     """Read captures within the block by what a command was asked for, where :class:`ReadOptions` says nothing.
 
     Parameters
@@ -53,6 +56,8 @@ def read_as(duplicates: str | None = None, tunnels: bool = False, *, known: bool
         Rule for copies: ``auto``, ``keep`` or ``leave-out``; ``auto`` when absent.
     tunnels : bool
         Whether the packet inside a tunnel counts.
+    span : Span, optional
+        The time of the captures that counts; all of it when absent.
     known : bool
         Whether it is known that a capture is read.
 
@@ -74,7 +79,8 @@ def read_as(duplicates: str | None = None, tunnels: bool = False, *, known: bool
         raise MayflyError(f"--duplicates {duplicates}: must be auto, keep or leave-out")
     before = _ASKED.set(Asked(duplicates or "auto", tunnels, known))
     try:
-        yield
+        with counting(span):
+            yield
         refuse_without_packets()
     finally:
         _ASKED.reset(before)
@@ -212,6 +218,7 @@ class ReadOptions:
             "max_volumes": self.max_volumes,
             "initial_window": self.initial_window,
             "delayed_ack": self.delayed_ack,
+            "span_ns": span_ns(paths),
             **sieve_options(),
         }
 

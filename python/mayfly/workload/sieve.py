@@ -15,6 +15,7 @@ from typing import Any
 from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.text.readable import harmless, printable
+from mayfly.workload.span import span_counted, span_sentence
 
 KEY_BYTES = 32
 """Length of a key of Crypto-PAn: 16 bytes of AES, 16 of its pad."""
@@ -297,12 +298,16 @@ def without_addresses(expression: str) -> str:
 def noted(counts: dict[str, Any]) -> dict[str, Any]:
     """What was counted, with the filter and the kind of key.
 
+    ``span`` is the time that counts (:func:`mayfly.workload.span.span_counted`).
     ``filter`` is the expression, of anonymized addresses :func:`without_addresses`: this is the one place from which
     outputs have it. ``anonymized`` is ``run`` or ``key``.
     """
     found = _SIEVE.get()
     if found is not None and found.filter is not None:
         counts["filter"] = found.filter if found.key is None else without_addresses(found.filter)
+        counts.setdefault("filtered", 0)
+    if (span := span_counted()) is not None:
+        counts["span"] = span
         counts.setdefault("filtered", 0)
     if found is not None and found.key is not None:
         counts["anonymized"] = "run" if found.of_run else "key"
@@ -319,7 +324,11 @@ def nothing_passes(counts: Mapping[str, Any]) -> str | None:
     >>> nothing_passes({"packets": 0})
     """
     left = counts.get("filtered", 0)
-    if counts.get("packets") or not left or "filter" not in counts:
+    if counts.get("packets") or not left:
+        return None
+    if (sentence := span_sentence(counts)) is not None:
+        return sentence
+    if "filter" not in counts:
         return None
     return f'the filter "{counts["filter"]}" leaves out {"the only packet" if left == 1 else f"all {left:,} packets"}'
 
@@ -345,7 +354,9 @@ def sieve_sentences(counts: Mapping[str, Any]) -> list[str]:
     addresses are anonymized (Crypto-PAn) under the given key
     """
     found = []
-    if "filter" in counts:
+    if (sentence := span_sentence(counts)) is not None:
+        found.append(sentence)
+    elif "filter" in counts:
         found.append(_native.filtered_sentence(counts["filter"], counts.get("filtered", 0), counts.get("packets", 0)))
     if (kind := counts.get("anonymized")) is not None:
         key = "the given key" if kind == "key" else "a key of this run alone; --anonymize-key FILE names one that stays"

@@ -3,6 +3,7 @@
 use crate::connections::connection::{Connection, HandshakeTimes, OpenerFrom, Protocol};
 use crate::connections::half::{Data, Half};
 use crate::connections::quic::{self, Quic, Shake};
+use crate::connections::rtt::USUAL_PAUSE_NS;
 use crate::connections::state::{Evidence, State, ZeekState};
 use crate::connections::transfer::{Ideal, Train, Transfer};
 use crate::decode::key::Key;
@@ -22,8 +23,6 @@ const STREAM_NS: u64 = 2_000_000_000;
 pub(crate) const NONE: u32 = u32::MAX;
 /// Lag behind which a segment that fills a gap counts as sent again where no round-trip time is known yet (tshark's).
 const USUAL_NOTICE_NS: i64 = 3_000_000;
-/// Silence that is a pause where no round-trip time is known: the least retransmission timeout in use, Linux's.
-pub(crate) const USUAL_PAUSE_NS: i64 = 200_000_000;
 /// Taps are bits of a word; the last one stands for all from there on.
 const TAPS_MAX: u32 = 63;
 
@@ -216,15 +215,19 @@ impl Entry {
             return Brought { packets: 1, rtt_ns, ..Brought::default() };
         };
         flow.shows(datagram, from, packets);
-        let shook_ns = if flow.has_begun() { self.shake(datagram.long, from, time_ns) } else { None };
-        let known = quic::Known { parts_ns: [0, 1].map(|end| self.part_ns(end)), opener: self.opener() };
+        let shakes = flow.has_begun() && !self.handshake.answered;
+        let shook_ns = if shakes { self.shake(datagram.long, from, time_ns) } else { None };
         let Some(flow) = &mut self.quic else { return Brought::default() };
-        let brought = flow.add(datagram, segment.payload_bytes, from, time_ns, pauses, known);
-        let [mine, theirs] = self.pair(from);
+        let brought = flow.add(datagram, segment.payload_bytes, from, time_ns, pauses, usize::from(self.opener));
         if let Some(rtt_ns) = brought.rtt_ns {
-            theirs.echoes.acknowledged.add(rtt_ns);
+            self.halves[1 - from].echoes.acknowledged.add(rtt_ns);
         }
         let rtt_ns = shook_ns.into_iter().chain(brought.rtt_ns).min();
+        if rtt_ns.is_some() {
+            let parts_ns = [0, 1].map(|end| self.part_ns(end));
+            self.quic.iter_mut().for_each(|flow| flow.parts_ns = parts_ns);
+        }
+        let mine = &mut self.halves[from];
         mine.add_datagrams(brought.packets);
         let Some(data) = brought.data else {
             return Brought { packets: brought.packets, rtt_ns, ..Brought::default() };
@@ -236,9 +239,6 @@ impl Entry {
     /// A packet of QUIC in the handshake; the round trip between the tap and its sender that it ended.
     fn shake(&mut self, long: LongHeader, from: usize, time_ns: i64) -> Option<i64> {
         let handshake = &mut self.handshake;
-        if handshake.answered {
-            return None;
-        }
         let begun_ns = handshake.syn.then_some(handshake.syn_ns);
         let Some(flow) = &mut self.quic else { return None };
         match Shake::of(from == usize::from(self.opener), long, begun_ns, flow.answer, time_ns) {

@@ -4,7 +4,7 @@
 //! that it acknowledges nothing. Trains of such packets, from one end and then from the other, are requests and answers as
 //! those of TCP are. Round-trip times are of the handshake, and of flights that begin after a silence. Cost per packet: O(1).
 
-use crate::connections::entry::USUAL_PAUSE_NS;
+use crate::connections::rtt::USUAL_PAUSE_NS;
 use crate::decode::quic::{Datagram, LongHeader};
 
 /// Packets of each end in which a connection shows that it is QUIC; later, what looks like a long header is chance.
@@ -152,24 +152,12 @@ pub(crate) struct Brought {
     pub(crate) rtt_ns: Option<i64>,
 }
 
-/// What is known of the path: round trips between the tap and each end, in the order of the ends, and which end is the client.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
-    pub(crate) parts_ns: [Option<i64>; 2],
-    pub(crate) opener: usize,
-}
-
-impl Known {
-    fn whole_ns(&self) -> i64 {
-        let [one, two] = self.parts_ns;
-        one.zip(two).map_or(USUAL_PAUSE_NS, |(one, two)| one.saturating_add(two))
-    }
-}
-
 /// A flow that is QUIC or may be.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flow {
     begun: bool,
+    /// Least round trips between the tap and each end, in the order of the ends.
+    pub(crate) parts_ns: [Option<i64>; 2],
     ends: [End; 2],
     /// Long header of the first packet of the responder.
     pub(crate) answer: Option<LongHeader>,
@@ -213,6 +201,12 @@ impl Flow {
         self.ends.iter().map(|end| end.datagram).max().unwrap_or(FIRST_DATAGRAM_BYTES)
     }
 
+    /// Least round trip of the whole path.
+    fn whole_ns(&self) -> i64 {
+        let [one, two] = self.parts_ns;
+        one.zip(two).map_or(USUAL_PAUSE_NS, |(one, two)| one.saturating_add(two))
+    }
+
     /// Whether it began in the capture.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
@@ -238,19 +232,18 @@ impl Flow {
         from: usize,
         time_ns: i64,
         pauses: bool,
-        known: Known,
+        opener: usize,
     ) -> Brought {
-        let whole_ns = known.whole_ns();
-        let spun_ns = self.spun_ns(datagram, from, time_ns, &known);
+        let (whole_ns, own_ns) = (self.whole_ns(), self.parts_ns[from]);
+        let spun_ns = self.spun_ns(datagram, from, time_ns, opener);
         let [mine, theirs] = pair(&mut self.ends, from);
-        let own_ns = known.parts_ns[from];
         let packets = mine.packets_in(payload_bytes);
         let id_bytes = u64::from(mine.id_bytes.unwrap_or(USUAL_ID_BYTES));
         let stream_bytes = u64::from(datagram.stream_bytes);
         let since = |earlier_ns: i64| if earlier_ns == NEVER { i64::MAX } else { time_ns.saturating_sub(earlier_ns) };
         // Nothing has come that it might acknowledge.
         let alone = since(theirs.last_ns) > own_ns.unwrap_or(USUAL_PAUSE_NS).saturating_add(ACK_DELAY_NS)
-            || (from == known.opener && !theirs.streams);
+            || (from == opener && !theirs.streams);
         let frames_bytes = stream_bytes.saturating_sub(packets * (PACKET_BYTES + id_bytes));
         let ack_bytes = u64::from(mine.ack_bytes);
         let brings =
@@ -303,7 +296,7 @@ impl Flow {
     ///
     /// A change is late by the time since the packet before at most, and no round trip is shorter than the path without
     /// queue. Where the bit does not spin, it stays, or changes at random, which is no round trip mostly.
-    fn spun_ns(&mut self, datagram: &Datagram, from: usize, time_ns: i64, known: &Known) -> Option<i64> {
+    fn spun_ns(&mut self, datagram: &Datagram, from: usize, time_ns: i64, opener: usize) -> Option<i64> {
         if datagram.long != LongHeader::None || datagram.first & 0x80 != 0 {
             return None;
         }
@@ -314,13 +307,13 @@ impl Flow {
             return None;
         }
         mine.edge_ns = time_ns;
-        let answers = if from == known.opener { !value } else { value };
+        let answers = if from == opener { !value } else { value };
         if theirs.edge_ns == NEVER || theirs.spin != Some(answers) {
             return None;
         }
         let taken_ns = time_ns.saturating_sub(theirs.edge_ns);
         let late_ns = time_ns.saturating_sub(mine.last_ns);
-        let least_ns = known.parts_ns[from].unwrap_or(0);
+        let least_ns = self.parts_ns[from].unwrap_or(0);
         if taken_ns < least_ns - least_ns / 16 || taken_ns <= 0 {
             self.others = self.others.saturating_add(1);
             return None;
@@ -395,9 +388,8 @@ mod tests {
     use super::*;
 
     const MS: i64 = 1_000_000;
-    const NOT_KNOWN: Known = Known { parts_ns: [None; 2], opener: 0 };
     /// 10 ms from the tap to end 0 and back, 30 to end 1.
-    const PATH: Known = Known { parts_ns: [Some(10 * MS), Some(30 * MS)], opener: 0 };
+    const PATH: [Option<i64>; 2] = [Some(10 * MS), Some(30 * MS)];
 
     fn long(long: LongHeader) -> Datagram {
         Datagram { long, first: 0xc3, id_bytes: 8, stream_bytes: 0, asked: None }
@@ -411,6 +403,7 @@ mod tests {
         let mut flow = Flow::of(&long(LongHeader::Initial), 1, [50_000, 4433]).expect("a long header");
         flow.shows(&long(LongHeader::Initial), 0, 1);
         flow.shows(&long(LongHeader::Handshake), 1, 1);
+        flow.parts_ns = PATH;
         flow
     }
 
@@ -448,13 +441,13 @@ mod tests {
     fn long_packets_bring_data_and_acknowledgements_do_not() {
         let mut flow = begun();
         // A request of 300 bytes, its acknowledgement, and the answer in two packets with an acknowledgement.
-        let request = flow.add(&short(0x41, 331), 331, 0, 100 * MS, true, PATH);
+        let request = flow.add(&short(0x41, 331), 331, 0, 100 * MS, true, 0);
         assert_eq!(request.data, Some(Data { bytes: 300, paused: false, heard_ns: None }));
-        assert_eq!(flow.add(&short(0x41, 32), 32, 1, 131 * MS, true, PATH).data, None);
-        let answer = flow.add(&short(0x41, 1231), 1231, 1, 200 * MS, true, PATH);
+        assert_eq!(flow.add(&short(0x41, 32), 32, 1, 131 * MS, true, 0).data, None);
+        let answer = flow.add(&short(0x41, 1231), 1231, 1, 200 * MS, true, 0);
         assert_eq!(answer.data, Some(Data { bytes: 1200, paused: false, heard_ns: Some(131 * MS) }));
-        assert_eq!(flow.add(&short(0x41, 1231), 1231, 1, 201 * MS, true, PATH).data.map(|data| data.bytes), Some(1200));
-        let answered = flow.add(&short(0x41, 33), 33, 0, 211 * MS, true, PATH);
+        assert_eq!(flow.add(&short(0x41, 1231), 1231, 1, 201 * MS, true, 0).data.map(|data| data.bytes), Some(1200));
+        let answered = flow.add(&short(0x41, 33), 33, 0, 211 * MS, true, 0);
         assert_eq!((answered.data, answered.rtt_ns), (None, Some(11 * MS)), "of the flight that began at 200 ms");
         assert_eq!((flow.stream_bytes(0), flow.stream_bytes(1)), (300, 2400));
     }
@@ -463,23 +456,23 @@ mod tests {
     fn a_packet_that_can_acknowledge_nothing_brings_data() {
         let mut flow = begun();
         // 40 bytes: the first of the client, before the server sent any packet with streams.
-        assert_eq!(flow.add(&short(0x41, 40), 40, 0, 0, true, PATH).data.map(|data| data.bytes), Some(9));
-        assert!(flow.add(&short(0x41, 1231), 1231, 1, 30 * MS, true, PATH).data.is_some());
-        assert_eq!(flow.add(&short(0x41, 40), 40, 0, 40 * MS, true, PATH).data, None, "the acknowledgement");
+        assert_eq!(flow.add(&short(0x41, 40), 40, 0, 0, true, 0).data.map(|data| data.bytes), Some(9));
+        assert!(flow.add(&short(0x41, 1231), 1231, 1, 30 * MS, true, 0).data.is_some());
+        assert_eq!(flow.add(&short(0x41, 40), 40, 0, 40 * MS, true, 0).data, None, "the acknowledgement");
         // 35 ms later at the earliest: the path of the client and the longest delay of an acknowledgement.
-        assert!(flow.add(&short(0x41, 40), 40, 0, 66 * MS, true, PATH).data.is_some());
+        assert!(flow.add(&short(0x41, 40), 40, 0, 66 * MS, true, 0).data.is_some());
         // A PING in the shortest packet, however long nothing came.
-        assert_eq!(flow.add(&short(0x41, 29), 29, 0, 5_000 * MS, true, PATH).data, None);
+        assert_eq!(flow.add(&short(0x41, 29), 29, 0, 5_000 * MS, true, 0).data, None);
     }
 
     #[test]
     fn an_end_pauses_a_round_trip_after_it_was_answered() {
         let mut flow = begun();
-        flow.add(&short(0x41, 1231), 1231, 1, 0, true, PATH);
-        flow.add(&short(0x41, 33), 33, 0, 10 * MS, true, PATH);
-        let next = |flow: &mut Flow, at_ns| flow.add(&short(0x41, 1231), 1231, 1, at_ns, true, PATH).data;
+        flow.add(&short(0x41, 1231), 1231, 1, 0, true, 0);
+        flow.add(&short(0x41, 33), 33, 0, 10 * MS, true, 0);
+        let next = |flow: &mut Flow, at_ns| flow.add(&short(0x41, 1231), 1231, 1, at_ns, true, 0).data;
         assert_eq!(next(&mut flow, 49 * MS).map(|data| data.paused), Some(false));
-        flow.add(&short(0x41, 33), 33, 0, 59 * MS, true, PATH);
+        flow.add(&short(0x41, 33), 33, 0, 59 * MS, true, 0);
         assert_eq!(next(&mut flow, 99 * MS).map(|data| data.paused), Some(true));
         // Who is answered by nobody does not pause, but lost its packets.
         assert_eq!(next(&mut flow, 900 * MS).map(|data| data.paused), Some(false));
@@ -488,8 +481,8 @@ mod tests {
     #[test]
     fn super_datagrams_are_as_many_as_their_length_says() {
         let mut flow = begun();
-        flow.add(&short(0x41, 1252), 1252, 1, 0, false, NOT_KNOWN);
-        let many = flow.add(&short(0x41, 12_520), 12_520, 1, MS, false, NOT_KNOWN);
+        flow.add(&short(0x41, 1252), 1252, 1, 0, false, 0);
+        let many = flow.add(&short(0x41, 12_520), 12_520, 1, MS, false, 0);
         assert_eq!((many.packets, many.data.map(|data| data.bytes)), (10, Some(10 * (1252 - 31))));
         assert_eq!(flow.datagram_bytes(), 1252);
     }
@@ -502,8 +495,7 @@ mod tests {
             for (end, behind) in [(0, 0), (1, 30)] {
                 let value = (at + 400 - behind) / 40 % 2 == 1;
                 let first = 0x41 | if value { SPIN } else { 0 };
-                found
-                    .extend(flow.add(&short(first, 33), 33, end, at * MS, false, PATH).rtt_ns.map(|ns| (end, ns / MS)));
+                found.extend(flow.add(&short(first, 33), 33, end, at * MS, false, 0).rtt_ns.map(|ns| (end, ns / MS)));
             }
         }
         assert!(found.len() > 12, "{found:?}");
@@ -513,7 +505,7 @@ mod tests {
         for place in 0..400_u64 {
             let first = 0x40 | (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as u8;
             let end = (place % 2) as usize;
-            let told = flow.add(&short(first & 0x7f, 33), 33, end, place as i64 * MS, false, PATH).rtt_ns;
+            let told = flow.add(&short(first & 0x7f, 33), 33, end, place as i64 * MS, false, 0).rtt_ns;
             assert!(told.is_none(), "{place}");
         }
     }

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 
 /// Segments remembered per direction until acknowledged; further ones are not timed.
 const FLIGHT_MAX: usize = 128;
+/// Silence that is a pause where no round-trip time is known: the least retransmission timeout in use, Linux's.
+pub(crate) const USUAL_PAUSE_NS: i64 = 200_000_000;
 /// Room that a drained queue may keep.
 const KEPT: usize = 4;
 

@@ -3,8 +3,6 @@
 //! A datagram holds packets one after another: those with long headers have their length, one with a short header ends it.
 //! Streams are carried by packets with short headers and by those of 0-RTT; the others carry the handshake.
 
-use crate::decode::segment::Asked;
-
 /// RFC 9000, 17.2: the form of the header, and the fixed bit, which RTP and STUN do not have both.
 const LONG: u8 = 0x80;
 const LONG_AND_FIXED: u8 = 0xc0;
@@ -35,6 +33,15 @@ impl LongHeader {
     /// All, in the order of their numbers.
     pub(crate) const ALL: [LongHeader; 4] =
         [LongHeader::None, LongHeader::Initial, LongHeader::Handshake, LongHeader::Again];
+}
+
+/// A message that whoever receives it answers at once, or such an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which one: the same for both.
+    pub number: u32,
+    /// It is the answer.
+    pub answer: bool,
 }
 
 /// What of a payload of UDP counts.

@@ -87,15 +87,6 @@ pub enum Transport {
     },
 }
 
-/// A message that whoever receives it answers at once, or such an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
-    /// Which one: the same for both.
-    pub number: u32,
-    /// It is the answer.
-    pub answer: bool,
-}
-
 /// In place of the protocol of fragments other than the first whose first one did not come before: IPv6-Frag, which is a
 /// header and no protocol.
 pub const FRAGMENT: u8 = 44;

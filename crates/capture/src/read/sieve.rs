@@ -17,6 +17,8 @@ const MOST_IMAGES: usize = 1 << 18;
 /// What a capture passes before it is counted.
 #[derive(Clone, Debug, Default)]
 pub struct Sieve {
+    /// Times of the packets that count, nanoseconds since 1970, the second one excluded; all when absent.
+    pub span_ns: Option<[i64; 2]>,
     /// Packets that count; all when absent.
     pub filter: Option<Arc<Filter>>,
     /// Addresses that the packets which count have in the end.
@@ -25,7 +27,7 @@ pub struct Sieve {
 
 impl Sieve {
     /// Everything passes as it is.
-    pub const NONE: Sieve = Sieve { filter: None, anonymizer: None };
+    pub const NONE: Sieve = Sieve { span_ns: None, filter: None, anonymizer: None };
 }
 
 /// A sieve at work.
@@ -38,17 +40,20 @@ pub(crate) struct Sieving {
 impl Sieving {
     /// None where everything passes as it is.
     pub(crate) fn with(sieve: &Sieve) -> Option<Box<Sieving>> {
-        let works = sieve.filter.is_some() || sieve.anonymizer.is_some();
+        let works = sieve.span_ns.is_some() || sieve.filter.is_some() || sieve.anonymizer.is_some();
         works.then(|| Box::new(Sieving { sieve: sieve.clone(), images: HashMap::new(), tags: Vec::new() }))
     }
 
-    /// Whether there is a filter.
+    /// Whether packets may be left out.
     pub(crate) fn filters(&self) -> bool {
-        self.sieve.filter.is_some()
+        self.sieve.span_ns.is_some() || self.sieve.filter.is_some()
     }
 
     /// Whether a packet counts.
     pub(crate) fn passes(&mut self, record: &Record<'_>, segment: &Segment) -> bool {
+        if self.sieve.span_ns.is_some_and(|[begin_ns, end_ns]| !(begin_ns..end_ns).contains(&record.time_ns)) {
+            return false;
+        }
         let Some(filter) = &self.sieve.filter else { return true };
         self.tags.clear();
         if filter.asks_tags() {

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::decode::options::TcpOptions;
-use crate::decode::quic::{Datagram, LongHeader};
-use crate::decode::segment::{Asked, Endpoint, Segment, TcpHeader, Transport};
+use crate::decode::quic::{Asked, Datagram, LongHeader};
+use crate::decode::segment::{Endpoint, Segment, TcpHeader, Transport};
 use crate::read::merge::Arrival;
 
 /// First bytes of a shard, with the version of what follows.
@@ -60,7 +60,7 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
         }
         Transport::Udp(datagram) => {
             let asked = datagram.asked.map_or(0, |asked| ASKED | if asked.answer { ANSWER } else { 0 });
-            UDP | LONG * datagram.long as u8 | asked
+            UDP | (LONG * datagram.long as u8) | asked
         }
         Transport::Icmp { reply, echo } => {
             ICMP | if *reply { REPLY } else { 0 } | if echo.is_some() { ECHO } else { 0 }
@@ -99,11 +99,11 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
     match &segment.transport {
         Transport::Tcp(_) => {}
         Transport::Other { protocol } => into.push(*protocol),
-        Transport::Icmp { echo, .. } => into.extend(echo.into_iter().flat_map(|number| number.to_le_bytes())),
+        Transport::Icmp { echo, .. } => into.extend(echo.iter().flat_map(|number| number.to_le_bytes())),
         Transport::Udp(datagram) => {
             into.extend([datagram.first, datagram.id_bytes]);
             put_number(into, u64::from(datagram.stream_bytes));
-            into.extend(datagram.asked.into_iter().flat_map(|asked| asked.number.to_le_bytes()));
+            into.extend(datagram.asked.iter().flat_map(|asked| asked.number.to_le_bytes()));
         }
     }
 }
@@ -160,7 +160,7 @@ pub(super) fn take(bytes: &mut &[u8], before: &mut Before) -> Option<Next> {
             let stream_bytes = u32::try_from(take_number(bytes)?).ok()?;
             let number = if kind & ASKED != 0 { Some(take_word(bytes)?) } else { None };
             let asked = number.map(|number| Asked { number, answer: kind & ANSWER != 0 });
-            let long = LongHeader::ALL[usize::from(kind / LONG & 3)];
+            let long = LongHeader::ALL[usize::from((kind / LONG) & 3)];
             Transport::Udp(Datagram { long, first, id_bytes, stream_bytes, asked })
         }
         _ if kind & OTHER != 0 => Transport::Other { protocol: take_bytes::<1>(bytes)?[0] },

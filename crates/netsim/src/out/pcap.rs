@@ -14,7 +14,7 @@ use qdisc::{Ecn, Kind, Packet};
 use units::{Direction, Time};
 
 use crate::flow::FlowSpec;
-use crate::options::{SegmentOptions, UNTOLD};
+use crate::options::{Contents, SegmentOptions, UNTOLD};
 use crate::tcp::linux::buffer::window_scale;
 use crate::tcp::settings::Tcp;
 use crate::wire::frames::{Frames, Space};
@@ -168,18 +168,12 @@ impl Tape {
     }
 
     /// A host sends `packet`.
-    pub(crate) fn sent(
-        &mut self,
-        packet: &Packet,
-        options: Option<&SegmentOptions>,
-        frames: Option<&Frames>,
-        now: Time,
-    ) {
+    pub(crate) fn sent(&mut self, packet: &Packet, contents: Contents<'_>, now: Time) {
         let (flow, from) = place(packet);
         let tcp = packet.kind != Kind::Udp && !self.formats[flow].quic;
-        let segment = tcp.then(|| self.segment(flow, packet, options));
+        let segment = tcp.then(|| self.segment(flow, packet, contents.options));
         if usize::from(self.near[flow]) == from {
-            self.record(flow, from, packet, segment, options, frames, now);
+            self.record(flow, from, packet, segment, contents, now);
         }
         if let Some(segment) = segment {
             let known = &mut self.known[flow];
@@ -189,18 +183,12 @@ impl Tape {
     }
 
     /// `packet` reaches its host.
-    pub(crate) fn received(
-        &mut self,
-        packet: &Packet,
-        options: Option<&SegmentOptions>,
-        frames: Option<&Frames>,
-        now: Time,
-    ) {
+    pub(crate) fn received(&mut self, packet: &Packet, contents: Contents<'_>, now: Time) {
         let (flow, from) = place(packet);
         let tcp = packet.kind != Kind::Udp && !self.formats[flow].quic;
-        let segment = tcp.then(|| self.segment(flow, packet, options));
+        let segment = tcp.then(|| self.segment(flow, packet, contents.options));
         if usize::from(self.near[flow]) != from {
-            self.record(flow, from, packet, segment, options, frames, now);
+            self.record(flow, from, packet, segment, contents, now);
         }
         let Some(segment) = segment else { return };
         let known = &mut self.known[flow];
@@ -268,8 +256,7 @@ impl Tape {
         from: usize,
         packet: &Packet,
         segment: Option<Segment>,
-        options: Option<&SegmentOptions>,
-        frames: Option<&Frames>,
+        contents: Contents<'_>,
         now: Time,
     ) {
         let mut ends = self.ends[flow];
@@ -277,12 +264,12 @@ impl Tape {
             ends.swap(0, 1);
         }
         let (transport, payload) = match segment {
-            Some(segment) => (self.tcp_header(flow, from, ends, segment, options, now), segment.payload),
+            Some(segment) => (self.tcp_header(flow, from, ends, segment, contents.options, now), segment.payload),
             None => {
                 let length = packet.len.saturating_sub(IP_HEADER as u32);
                 let payload = length.saturating_sub(UDP_HEADER as u32);
                 let mut header = udp_header(ends, length);
-                let begins = frames.map_or(Vec::new(), |frames| {
+                let begins = contents.frames.map_or(Vec::new(), |frames| {
                     let client = (from == 1) == self.receiver_opens[flow];
                     quic_header(flow, from, client, frames, payload)
                 });

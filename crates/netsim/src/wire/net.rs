@@ -57,8 +57,7 @@ impl Net {
         self.ledger.sent(&packet);
         self.trace.sent(&packet, self.now);
         if let Some(tape) = &mut self.tape {
-            let frames = self.options.frames_of(packet.options).cloned();
-            tape.sent(&packet, self.options.of(packet.options).map(|options| &*options), frames.as_ref(), self.now);
+            tape.sent(&packet, self.options.contents(packet.options), self.now);
         }
         if pipe == AIR {
             self.outbox.push_back(packet);

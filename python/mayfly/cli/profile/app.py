@@ -6,7 +6,18 @@ from typing import Annotated, Any
 import typer
 
 from mayfly.cli.lazy import LazyGroup, Table
-from mayfly.cli.options import Anonymize, AnonymizeKey, Assets, Duplicates, Filter, Tunnels, anonymizing
+from mayfly.cli.options import (
+    Anonymize,
+    AnonymizeKey,
+    Assets,
+    Begin,
+    Busiest,
+    Duplicates,
+    End,
+    Filter,
+    Tunnels,
+    anonymizing,
+)
 from mayfly.cli.profile.options import AsJson, Captures, Certificates, Cluster, Internal, Quiet, Shards, Workers
 from mayfly.cli.session import Session
 
@@ -67,6 +78,9 @@ def captures(
     connections: Annotated[
         bool, typer.Option("--connections", help="Write connections.parquet and go no further: no laws, no report")
     ] = False,
+    begin: Begin = None,
+    end: End = None,
+    busiest: Busiest = None,
     filter: Filter = None,
     anonymize: Anonymize = False,
     anonymize_key: AnonymizeKey = None,
@@ -86,6 +100,7 @@ def captures(
 ) -> None:
     """Profile captures; the name may be left out."""
     from mayfly.workload.reading import read_as
+    from mayfly.workload.span import Span
 
     session = Session(as_json, quiet, out, assets)
     sharding = None
@@ -95,10 +110,11 @@ def captures(
         sharding = sharding_of(workers, cluster, certificates, shards)
     sources: dict[str, Any] = {"internal": internal, "hosts": hosts, "model": roles, "sharding": sharding}
     sources |= {"filter": filter, "anonymize": anonymizing(anonymize, anonymize_key)}
+    span = Span(begin, end, busiest)
     if connections:
         from mayfly.profile.listed import listed
 
-        with read_as(duplicates, tunnels), session.progress(f"read {captures[0].name}") as progress:
+        with read_as(duplicates, tunnels, span=span), session.progress(f"read {captures[0].name}") as progress:
             rows = listed(captures, trains=trains, progress=progress, **sources)
         files = rows.write(out)
         session.tell(rows, {"files": files}, ["connections: " + files["connections"]])
@@ -106,7 +122,7 @@ def captures(
     from mayfly.profile.answer import profile
     from mayfly.text.quantity import seconds
 
-    with read_as(duplicates, tunnels), session.progress(f"profile {captures[0].name}") as progress:
+    with read_as(duplicates, tunnels, span=span), session.progress(f"profile {captures[0].name}") as progress:
         found = profile(
             captures,
             bin_s=None if bin_width is None else seconds(bin_width, "bin"),

@@ -1,0 +1,256 @@
+"""Which time of a capture counts: from one time to another, or its busiest minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime, time
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mayfly import _native
+from mayfly.arrays import Floats
+from mayfly.errors import MayflyError
+from mayfly.text import quantity
+from mayfly.text.readable import printable, time_text
+
+PARTS = 20
+"""Of the busiest time asked for: it begins at a multiple of one of so many parts of it."""
+
+MOST_BINS = 1_000_000
+"""Parts that a capture is divided into at most."""
+
+LATEST_NS = 2**63 - 1
+"""After every packet."""
+
+_NS = 10**9
+
+
+@dataclass(frozen=True)
+class Span:
+    """The time of captures that counts, as asked for.
+
+    Parameters
+    ----------
+    begin, end : str, optional
+        A time since the first packet (``20min``), a time of day of the first day (``14:30``) or a date and time
+        (``2026-11-28T14:30``), both in UTC where no offset is given; the beginning and the end of the capture when
+        absent.
+    busiest : str, optional
+        How long the busiest time is that counts, such as ``10min``; without ``begin`` and ``end``.
+    """
+
+    begin: str | None = None
+    end: str | None = None
+    busiest: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.busiest is not None and (self.begin is not None or self.end is not None):
+            raise MayflyError(f"--busiest {printable(self.busiest)}: must be given without --from and --to")
+        if self.busiest is not None and not quantity.seconds(self.busiest, "--busiest") > 0:
+            raise MayflyError(f"--busiest {printable(self.busiest)}: must be longer than 0")
+
+    @property
+    def asked(self) -> bool:
+        """Whether not all of the capture counts."""
+        return (self.begin, self.end, self.busiest) != (None, None, None)
+
+    def within(self, paths: Sequence[str]) -> tuple[int, int]:
+        """When it begins and ends in captures.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            Captures that are read as one.
+
+        Returns
+        -------
+        int, int
+            ns since 1970, the second one excluded.
+
+        Raises
+        ------
+        MayflyError
+            The standard input, which cannot be read twice, no such time, or an end before the beginning; one line.
+        """
+        if "-" in paths:
+            raise MayflyError("--from, --to, --busiest: need a file: the standard input is read once")
+        try:
+            first_ns = _native.first_packet_ns(list(paths))
+        except ValueError as error:
+            raise MayflyError(" ".join(str(error).split())) from None
+        if first_ns is None:
+            return 0, 1
+        if self.busiest is not None:
+            begin_ns = first_ns + _busiest_ns(paths, quantity.seconds(self.busiest, "--busiest"))
+            return begin_ns, begin_ns + round(quantity.seconds(self.busiest, "--busiest") * _NS)
+        begin_ns = first_ns if self.begin is None else _time_ns(self.begin, "--from", first_ns)
+        end_ns = LATEST_NS if self.end is None else _time_ns(self.end, "--to", first_ns)
+        if end_ns <= begin_ns:
+            raise MayflyError(f"--to {self.end}: must be after --from, {self.begin or 'the first packet'}")
+        return begin_ns, end_ns
+
+
+def _time_ns(text: str, option: str, first_ns: int) -> int:
+    """A time as given, ns since 1970."""
+    first = datetime.fromtimestamp(first_ns // _NS, UTC)
+    try:
+        if "T" in text or text.count("-") >= 2:
+            at = datetime.fromisoformat(text)
+        elif ":" in text:
+            at = datetime.combine(first.date(), time.fromisoformat(text))
+        else:
+            return first_ns + round(quantity.seconds(text, option) * _NS)
+    except ValueError:
+        raise MayflyError(
+            f"{option} {printable(text)}: must be a time since the first packet such as 20min, or 14:30, or "
+            "2026-11-28T14:30"
+        ) from None
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return round(at.timestamp()) * _NS
+
+
+def _busiest_ns(paths: Sequence[str], width_s: float) -> int:
+    """When the busiest time of this width begins, ns since the first packet."""
+    from mayfly.workload.connections import read_captures
+
+    with counting(None):
+        frame = read_captures(paths).connections
+    load = load_of(frame, width_s / PARTS)
+    if not len(load):
+        return 0
+    sums = np.convolve(load, np.ones(min(PARTS, len(load))), "valid")
+    return round(int(np.argmax(sums)) * width_s / PARTS * _NS)
+
+
+def load_of(connections: pl.DataFrame, width_s: float) -> Floats:
+    """What connections sent by time.
+
+    Parameters
+    ----------
+    connections : polars.DataFrame, shape (n_connections, n_columns)
+        ``start_s`` and ``end_s`` since the first packet, and what either end sent.
+    width_s : float
+        Of a bin, s.
+
+    Returns
+    -------
+    ndarray, shape (n_bins,)
+        Bytes. What a connection sent is spread evenly over the time that it lasts. Beyond :data:`MOST_BINS` bins it
+        counts in the last one.
+
+    Examples
+    --------
+    >>> sent = {"opener_wire_bytes": [300, 100], "responder_wire_bytes": [0, 0]}
+    >>> load_of(pl.DataFrame({"start_s": [0.0, 2.5], "end_s": [3.0, 2.5], **sent}), 1.0)
+    array([100., 100., 200.])
+    """
+    starts, ends = (connections[name].to_numpy() / width_s for name in ("start_s", "end_s"))
+    count = min(max(int(np.ceil(ends.max(initial=0.0))), 1), MOST_BINS)
+    carried = (connections["opener_wire_bytes"] + connections["responder_wire_bytes"]).to_numpy().astype(float)
+    first, last = (np.clip(np.floor(times), 0, count - 1).astype(np.int64) for times in (starts, ends))
+    inside = first == last
+    load: Floats = np.bincount(first[inside], weights=carried[inside], minlength=count).astype(float)
+    starts, ends, first, last, carried = (values[~inside] for values in (starts, ends, first, last, carried))
+    pace = carried / (ends - starts)
+    np.add.at(load, first, pace * (first + 1 - starts))
+    np.add.at(load, last, pace * (ends - last))
+    # Whole bins between: as many begin as end.
+    change = np.zeros(count + 1)
+    np.add.at(change, first + 1, pace)
+    np.add.at(change, last, -pace)
+    return load + np.cumsum(change)[:count]
+
+
+def span_sentence(counts: Mapping[str, Any]) -> str | None:
+    """Say which time counts, and how many packets a filter and it leave out.
+
+    Parameters
+    ----------
+    counts : mapping
+        As :func:`mayfly.workload.connections.connections` returns it.
+
+    Returns
+    -------
+    str or None
+        None where all of the capture counts.
+
+    Examples
+    --------
+    >>> counts = {"span": {"begins_s": 1200.0, "ends_s": 1800.0}, "filtered": 75, "packets": 25}
+    >>> print(span_sentence(counts))
+    from 20 min to 30 min after the first packet: 25 of 100 packets (25.0 %) count
+    """
+    span = counts.get("span")
+    if span is None:
+        return None
+    left, count = counts.get("filtered", 0), counts.get("packets", 0)
+    end = "the end" if span["ends_s"] is None else f"{time_text(span['ends_s'])} after the first packet"
+    through = f' and pass the filter "{counts["filter"]}"' if "filter" in counts else ""
+    whole = left + count
+    share = f" ({100 * count / whole:.1f} %)" if whole else ""
+    return f"from {time_text(span['begins_s'])} to {end}: {count:,} of {whole:,} packets{share} count{through}"
+
+
+@dataclass
+class _Asked:
+    span: Span | None
+    counted: dict[str, float | None] | None = None
+    """``begins_s`` and ``ends_s`` of the captures that were read last."""
+
+
+_ASKED: ContextVar[_Asked | None] = ContextVar("span", default=None)
+
+
+@contextmanager
+def counting(span: Span | None) -> Iterator[None]:
+    """Count of captures that are read within the block this time alone.
+
+    Parameters
+    ----------
+    span : Span, optional
+        All of their time when absent.
+    """
+    before = _ASKED.set(_Asked(span if span is not None and span.asked else None))
+    try:
+        yield
+    finally:
+        _ASKED.reset(before)
+
+
+def span_ns(paths: Sequence[str]) -> list[int] | None:
+    """The time of captures that counts in the block, as an option of the reader in ``mayfly._native``.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Captures that are read as one.
+
+    Returns
+    -------
+    list of int or None
+        Begin and end, ns since 1970; None where all of it counts.
+
+    Raises
+    ------
+    MayflyError
+        As :meth:`Span.within`.
+    """
+    asked = _ASKED.get()
+    if asked is None or asked.span is None:
+        return None
+    begin_ns, end_ns = asked.span.within(paths)
+    first_ns = _native.first_packet_ns(list(paths)) or 0
+    ends_s = None if end_ns == LATEST_NS else (end_ns - first_ns) / _NS
+    asked.counted = {"begins_s": (begin_ns - first_ns) / _NS, "ends_s": ends_s}
+    return [begin_ns, end_ns]
+
+
+def span_counted() -> dict[str, float | None] | None:
+    """``begins_s`` and ``ends_s`` of the captures that were read last in the block; None where all of them counts."""
+    asked = _ASKED.get()
+    return None if asked is None else asked.counted
