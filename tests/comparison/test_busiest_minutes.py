@@ -12,7 +12,7 @@ from invocation import mayfly_here, refused_here
 
 import mayfly
 from mayfly.comparison.busiest import busiest_sentence
-from mayfly.workload.span import load_of
+from mayfly.workload.load_by_time import load_of
 
 
 def table(rows):

@@ -71,14 +71,13 @@ fn left_out(counts: &Counts) -> Option<String> {
 }
 
 fn carries(one: &&Connection) -> bool {
-    one.protocol == Protocol::Tcp
-        && one.from_opener.distinct_bytes.saturating_add(one.from_responder.distinct_bytes) > 0
+    one.has_trains() && one.from_opener.distinct_bytes.saturating_add(one.from_responder.distinct_bytes) > 0
 }
 
 fn one_way(connections: &[Connection]) -> Option<String> {
-    let tcp = connections.iter().filter(carries).count();
+    let tcp = connections.iter().filter(carries).filter(|one| one.protocol == Protocol::Tcp).count();
     let silent = |one: &&Connection| one.from_opener.packets == 0 || one.from_responder.packets == 0;
-    let found = connections.iter().filter(carries).filter(silent).count();
+    let found = connections.iter().filter(carries).filter(|one| one.protocol == Protocol::Tcp).filter(silent).count();
     (found > 0 && found as f64 >= LEAST_ONE_WAY * tcp as f64).then(|| {
         format!(
             "{} of {} TCP connections were captured in one direction only: the data, the load and the round trips of the \

@@ -140,8 +140,12 @@ def whatif(
     key = anonymizing(anonymize, anonymize_key)
     if key and interface is not None:
         raise MayflyError("--anonymize with -i: capture.pcap in the folder of the report would hold the real addresses")
-    span = Span(begin, end, busiest)
     capture, told = captured(session, capture, interface, length, out)
+    span = Span(begin, end)
+    if busiest is not None:
+        from mayfly.workload.load_by_time import span_of
+
+        span = span_of([capture], begin, end, busiest)
     with read_as(duplicates, tunnels, span=span), session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,

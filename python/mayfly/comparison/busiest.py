@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from mayfly.text.readable import digits
-from mayfly.workload.span import load_of
+from mayfly.workload.load_by_time import load_of
 
 MINUTE_S = 60.0
 LONG_S, MANY = 1800.0, 1_000_000

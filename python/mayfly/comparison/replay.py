@@ -23,6 +23,7 @@ from mayfly.workload.account import account_of, aside_of, started
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
+from mayfly.workload.quic import QUIC
 from mayfly.workload.replayed import (
     CAPTURED,
     CAPTURED_FOR,
@@ -34,7 +35,6 @@ from mayfly.workload.replayed import (
     read_options,
     refuse_clock_jump,
 )
-from mayfly.workload.quic import QUIC
 from mayfly.workload.sides import networks_of
 from mayfly.workload.sieve import nothing_passes, sieve_sentences
 from mayfly.workload.udp_share import UdpShare

@@ -10,6 +10,7 @@ import numpy as np
 from mayfly.arrays import Floats, Integers
 from mayfly.headers import FULL_PACKET_BYTES
 from mayfly.profile.link import LinkGuess, sent_by_tcp
+from mayfly.profile.services import services
 from mayfly.profile.traffic import DIRECTIONS, Traffic
 from mayfly.workload.columns import Columns, Table, begins_of, columns_of, hosts_of_ends
 from mayfly.workload.doubts import RTT_BOUNDS_S
@@ -77,7 +78,7 @@ def overview(frame: Table, traffic: Traffic | None, guess: LinkGuess | None) -> 
     -------
     dict
         As ``docs/profile.md`` lists it: ``near`` (how the near side was found), ``directions``, ``guess``, ``hosts``,
-        ``longest_silence_s`` and ``round_trips``.
+        ``services``, ``longest_silence_s`` and ``round_trips``.
     """
     if traffic is None or guess is None:
         return {
@@ -85,6 +86,7 @@ def overview(frame: Table, traffic: Traffic | None, guess: LinkGuess | None) -> 
             "directions": None,
             "guess": None,
             "hosts": [],
+            "services": [],
             "longest_silence_s": longest_silence_s(frame, None),
             "round_trips": round_trip_overview(frame),
         }
@@ -107,6 +109,7 @@ def overview(frame: Table, traffic: Traffic | None, guess: LinkGuess | None) -> 
         },
         "guess": guess.document(),
         "hosts": busiest_hosts(traffic, guess),
+        "services": services(frame, traffic.near),
         "longest_silence_s": longest_silence_s(frame, traffic),
         "round_trips": round_trip_overview(frame),
     }

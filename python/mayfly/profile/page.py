@@ -17,7 +17,7 @@ from mayfly.profile.distributions import Sample, cdf, gaps_within, mass_cdf
 from mayfly.profile.load import totals
 from mayfly.profile.ratios import HostTraffic, clients_of, known, traffic_bytes
 from mayfly.profile.sentences import NAMES, detail_sentences, first_sentences, law_sentences, verdict
-from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts, hosts_table, link_table
+from mayfly.profile.terminal import ROUND_TRIPS, dataset_facts, hosts_table, link_table, services_table
 from mayfly.show import page, table
 from mayfly.show.palette import Style, styles
 from mayfly.show.plots import Figure, axis, curve, figures_of, shown, values_of
@@ -108,7 +108,7 @@ def _placed(plot: Figure) -> str:
 def _first_tables(document: Mapping[str, Any]) -> str:
     if not document["link"]["hosts"]:
         return ""
-    return "".join(table.html(part) for part in (link_table(document), hosts_table(document)))
+    return "".join(table.html(part) for part in (link_table(document), services_table(document), hosts_table(document)))
 
 
 DIRECTION_COLOURS = {"down": "#4269d0", "up": "#e0930f"}

@@ -48,7 +48,7 @@ def first_tables(document: Mapping[str, Any]) -> list[shown.Table | str]:
         "",
     ]
     if document["link"]["hosts"]:
-        first += [link_table(document), "", hosts_table(document), ""]
+        first += [link_table(document), "", services_table(document), "", hosts_table(document), ""]
     return first
 
 
@@ -77,6 +77,15 @@ def _guessed(guess: Mapping[str, Any], name: str, unit: str, text: Callable[[flo
     shown_value, of = text(value).split(" ")
     scale = value / float(shown_value.replace(",", "")) if value else 1.0
     return f"{shown_value} [{digits(low / scale)}, {digits(high / scale)}] {of}"
+
+
+def services_table(document: Mapping[str, Any]) -> shown.Table:
+    """The services with the most traffic."""
+    rows = tuple(
+        (row["service"], bytes_text(row["down_bytes"]), bytes_text(row["up_bytes"]), share_text(row["share"]))
+        for row in document["link"]["services"]
+    )
+    return shown.Table("What fills the link", ("", "down", "up", "of all"), rows)
 
 
 def hosts_table(document: Mapping[str, Any]) -> shown.Table:

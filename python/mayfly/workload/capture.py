@@ -19,7 +19,7 @@ from mayfly.workload.connections import COLUMNS, connections
 from mayfly.workload.doubts import RTT_BOUNDS_S as RTT_BOUNDS_S
 from mayfly.workload.doubts import one_sided_sentence as one_sided_sentence
 from mayfly.workload.doubts import refuse_partial
-from mayfly.workload.quic import MARKS, QUIC, is_quic, quic_rows
+from mayfly.workload.quic import MARKS, QUIC, quic_rows
 from mayfly.workload.sides import near_side, sides_of
 from mayfly.workload.sides import networks_of as networks_of
 from mayfly.workload.sieve import read_through
@@ -133,6 +133,25 @@ FLOW_COLUMNS = (
     *("packet_bytes", "rate_bps", "connection_id"),
 )
 """Of :func:`flows_of_connections`; ``transport`` follows where a connection is QUIC."""
+
+
+def is_quic(columns: Iterable[str]) -> pl.Expr:
+    """Whether a connection is QUIC, for certain or probably.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        Those of the table: without the marks, none is.
+
+    Returns
+    -------
+    polars.Expr
+        Booleans.
+    """
+    known = [pl.col(name) for name in MARKS if name in columns]
+    if not known:
+        return pl.lit(False)
+    return (pl.any_horizontal(known) & (pl.col("protocol") == "udp")).fill_null(False)
 
 
 def _flows_of(frame: pl.DataFrame, near: Iterable[str], usual_rtt_s: float | None = None) -> pl.DataFrame:

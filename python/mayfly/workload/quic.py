@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import cast
 
 import numpy as np
-import polars as pl
 
 from mayfly.arrays import Booleans
 from mayfly.workload.columns import Columns
@@ -16,25 +14,6 @@ QUIC = "quic"
 
 MARKS = ("quic", "quic_probably")
 """Columns of a connection table: its beginning shows it, or what follows does."""
-
-
-def is_quic(columns: Iterable[str]) -> pl.Expr:
-    """Whether a connection is QUIC, for certain or probably.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        Those of the table: without the marks, none is.
-
-    Returns
-    -------
-    polars.Expr
-        Booleans.
-    """
-    known = [pl.col(name) for name in MARKS if name in columns]
-    if not known:
-        return pl.lit(False)
-    return (pl.any_horizontal(known) & (pl.col("protocol") == "udp")).fill_null(False)
 
 
 def marked(table: Columns, mark: str) -> Booleans:

@@ -1,4 +1,4 @@
-"""Which time of a capture counts: from one time to another, or its busiest minutes."""
+"""Which time of a capture counts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from mayfly import _native
-from mayfly.arrays import Floats
 from mayfly.errors import MayflyError
 from mayfly.text import quantity
 from mayfly.text.readable import printable, time_text
-
-PARTS = 20
-"""Of the busiest time asked for: it begins at a multiple of one of so many parts of it."""
-
-MOST_BINS = 1_000_000
-"""Parts that a capture is divided into at most."""
 
 LATEST_NS = 2**63 - 1
 """After every packet."""
@@ -40,24 +30,15 @@ class Span:
         A time since the first packet (``20min``), a time of day of the first day (``14:30``) or a date and time
         (``2026-11-28T14:30``), both in UTC where no offset is given; the beginning and the end of the capture when
         absent.
-    busiest : str, optional
-        How long the busiest time is that counts, such as ``10min``; without ``begin`` and ``end``.
     """
 
     begin: str | None = None
     end: str | None = None
-    busiest: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.busiest is not None and (self.begin is not None or self.end is not None):
-            raise MayflyError(f"--busiest {printable(self.busiest)}: must be given without --from and --to")
-        if self.busiest is not None and not quantity.seconds(self.busiest, "--busiest") > 0:
-            raise MayflyError(f"--busiest {printable(self.busiest)}: must be longer than 0")
 
     @property
     def asked(self) -> bool:
         """Whether not all of the capture counts."""
-        return (self.begin, self.end, self.busiest) != (None, None, None)
+        return (self.begin, self.end) != (None, None)
 
     def within(self, paths: Sequence[str]) -> tuple[int, int]:
         """When it begins and ends in captures.
@@ -85,9 +66,6 @@ class Span:
             raise MayflyError(" ".join(str(error).split())) from None
         if first_ns is None:
             return 0, 1
-        if self.busiest is not None:
-            begin_ns = first_ns + _busiest_ns(paths, quantity.seconds(self.busiest, "--busiest"))
-            return begin_ns, begin_ns + round(quantity.seconds(self.busiest, "--busiest") * _NS)
         begin_ns = first_ns if self.begin is None else _time_ns(self.begin, "--from", first_ns)
         end_ns = LATEST_NS if self.end is None else _time_ns(self.end, "--to", first_ns)
         if end_ns <= begin_ns:
@@ -112,58 +90,6 @@ def _time_ns(text: str, option: str, first_ns: int) -> int:
         ) from None
     at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
     return round(at.timestamp()) * _NS
-
-
-def _busiest_ns(paths: Sequence[str], width_s: float) -> int:
-    """When the busiest time of this width begins, ns since the first packet."""
-    from mayfly.workload.connections import read_captures
-
-    with counting(None):
-        frame = read_captures(paths).connections
-    load = load_of(frame, width_s / PARTS)
-    if not len(load):
-        return 0
-    sums = np.convolve(load, np.ones(min(PARTS, len(load))), "valid")
-    return round(int(np.argmax(sums)) * width_s / PARTS * _NS)
-
-
-def load_of(connections: pl.DataFrame, width_s: float) -> Floats:
-    """What connections sent by time.
-
-    Parameters
-    ----------
-    connections : polars.DataFrame, shape (n_connections, n_columns)
-        ``start_s`` and ``end_s`` since the first packet, and what either end sent.
-    width_s : float
-        Of a bin, s.
-
-    Returns
-    -------
-    ndarray, shape (n_bins,)
-        Bytes. What a connection sent is spread evenly over the time that it lasts. Beyond :data:`MOST_BINS` bins it
-        counts in the last one.
-
-    Examples
-    --------
-    >>> sent = {"opener_wire_bytes": [300, 100], "responder_wire_bytes": [0, 0]}
-    >>> load_of(pl.DataFrame({"start_s": [0.0, 2.5], "end_s": [3.0, 2.5], **sent}), 1.0)
-    array([100., 100., 200.])
-    """
-    starts, ends = (connections[name].to_numpy() / width_s for name in ("start_s", "end_s"))
-    count = min(max(int(np.ceil(ends.max(initial=0.0))), 1), MOST_BINS)
-    carried = (connections["opener_wire_bytes"] + connections["responder_wire_bytes"]).to_numpy().astype(float)
-    first, last = (np.clip(np.floor(times), 0, count - 1).astype(np.int64) for times in (starts, ends))
-    inside = first == last
-    load: Floats = np.bincount(first[inside], weights=carried[inside], minlength=count).astype(float)
-    starts, ends, first, last, carried = (values[~inside] for values in (starts, ends, first, last, carried))
-    pace = carried / (ends - starts)
-    np.add.at(load, first, pace * (first + 1 - starts))
-    np.add.at(load, last, pace * (ends - last))
-    # Whole bins between: as many begin as end.
-    change = np.zeros(count + 1)
-    np.add.at(change, first + 1, pace)
-    np.add.at(change, last, -pace)
-    return load + np.cumsum(change)[:count]
 
 
 def span_sentence(counts: Mapping[str, Any]) -> str | None:

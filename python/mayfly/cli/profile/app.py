@@ -110,7 +110,11 @@ def captures(
         sharding = sharding_of(workers, cluster, certificates, shards)
     sources: dict[str, Any] = {"internal": internal, "hosts": hosts, "model": roles, "sharding": sharding}
     sources |= {"filter": filter, "anonymize": anonymizing(anonymize, anonymize_key)}
-    span = Span(begin, end, busiest)
+    span = Span(begin, end)
+    if busiest is not None:
+        from mayfly.workload.load_by_time import span_of
+
+        span = span_of(captures, begin, end, busiest)
     if connections:
         from mayfly.profile.listed import listed
 
