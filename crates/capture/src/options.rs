@@ -31,6 +31,8 @@ pub struct Options {
     pub pauses: bool,
     /// Packets kept, see [`Capture::packets`].
     pub max_packets: usize,
+    /// Data packets of TCP are among these.
+    pub packets_of_tcp: bool,
     /// Rows kept of what was carried when, see [`Capture::volumes`].
     pub max_volumes: usize,
     /// Volumes stand in the order of time where they come so, which saves dealing them out by connection.
@@ -55,6 +57,7 @@ impl Default for Options {
             max_trains: 0,
             pauses: false,
             max_packets: 0,
+            packets_of_tcp: true,
             max_volumes: 0,
             volumes_in_time: false,
             ideal: Ideal::default(),

@@ -91,7 +91,8 @@ impl<'a, 'b> Tabled<'a, 'b> {
     /// A table within the limits of `options`; `leaving` takes what is given up.
     pub(crate) fn of(options: &Options, leaving: Option<&'a mut (dyn Leaving + 'b)>) -> Self {
         let table = Table::with_limits(options.max_flows, options.max_trains).holding(options.max_held);
-        let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
+        let table = table.for_replay(options.pauses, options.max_packets, options.packets_of_tcp);
+        let table = table.with_volumes(options.max_volumes);
         let (ideal, volumes_in_time) = (options.ideal, options.volumes_in_time);
         let table = match &leaving {
             Some(leaving) => table.leaving(leaving.all(), leaving.wants_volumes()),

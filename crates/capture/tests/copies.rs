@@ -24,6 +24,7 @@ const fn with(duplicates: Duplicates) -> Options {
         max_trains: 1_000,
         pauses: false,
         max_packets: 0,
+        packets_of_tcp: true,
         max_volumes: 0,
         volumes_in_time: false,
         ideal: capture::Ideal { initial_window: 1, delayed_ack: true },

@@ -50,6 +50,13 @@ _PROBED_S = 3600.0
 _LEAST_PROBED_S = 10.0
 """... and as long as a playout buffer takes to adapt, at least."""
 
+_ENDS = ("opener", "opener_port", "responder", "responder_port")
+_OF_CONNECTIONS = (
+    *("protocol", *_ENDS, "start_s", "end_s"),
+    *(f"{end}_{name}" for end in ("opener", "responder") for name in ("packets", "wire_bytes")),
+)
+"""Columns of connections that accounts, busiest minutes and names of hosts are made of."""
+
 _PROBES = {"probes.ping": True, "probes.call": True}
 
 
@@ -328,7 +335,9 @@ def _read(
     if nothing := nothing_passes(captured.counts):
         none = "no TCP connection with payload and no UDP flow to replay"
         raise MayflyError(f"{printable(capture)}: {none}: {nothing}")
-    found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes)
+    # The replay gives the connections back, which are most of what a long capture takes.
+    connections = captured.connections(_OF_CONNECTIONS)
+    found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes, last=True)
     # Transfers at their times do not ask what the captured link did.
     untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}
-    return found, captured.counts | untold, captured.connections()
+    return found, captured.counts | untold, connections

@@ -28,8 +28,11 @@ NOTICED_S, NOTICED_SHARE = 0.01, 0.2
 
 def ends_of(connections: pl.DataFrame) -> pl.DataFrame:
     """Who opened each connection of a capture, and who answered: ``connection_id``, and addresses with ports."""
-    names = {"opener": "client", "opener_port": "client_port", "responder": "server", "responder_port": "server_port"}
-    return connections.select("connection_id", **{new: old for old, new in names.items()})
+    addresses = {"client": "opener", "server": "responder"}
+    # Of millions of connections ten are named.
+    named = {end: pl.col(old).cast(pl.Categorical) for end, old in addresses.items()}
+    ports = {f"{end}_port": pl.col(f"{old}_port").cast(pl.UInt16) for end, old in addresses.items()}
+    return connections.select("connection_id", **named, **ports)
 
 
 def add_worst(

@@ -52,6 +52,8 @@ pub struct Packet {
 #[derive(Default)]
 struct Packets {
     limit: usize,
+    /// Whether those of TCP are kept, too.
+    of_tcp: bool,
     kept: Vec<Packet>,
     left_out: u64,
 }
@@ -186,9 +188,10 @@ impl Table {
         Table { most_held: most.clamp(1, MOST_HELD), ..self }
     }
 
-    /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept.
-    pub fn for_replay(self, pauses: bool, packets: usize) -> Self {
-        Table { pauses, packets: Packets { limit: packets, ..Packets::default() }, ..self }
+    /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept, those of TCP if
+    /// `of_tcp`.
+    pub fn for_replay(self, pauses: bool, packets: usize, of_tcp: bool) -> Self {
+        Table { pauses, packets: Packets { limit: packets, of_tcp, ..Packets::default() }, ..self }
     }
 
     /// The same with at most `volumes` rows of what was carried when.
@@ -317,7 +320,7 @@ impl Table {
             };
             self.volumes.add(volume, &mut entry.volumes[from]);
         }
-        if packets > 0 && key.protocol != Protocol::Icmp {
+        if packets > 0 && key.protocol != Protocol::Icmp && (self.packets.of_tcp || key.protocol != Protocol::Tcp) {
             let packets = u32::try_from(packets).unwrap_or(u32::MAX);
             let wire_bytes = segment.wire_bytes;
             let packet = Packet { connection: entry.serial, time_ns, wire_bytes, packets, from_opener: from == 0 };
