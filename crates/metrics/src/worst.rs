@@ -8,6 +8,7 @@
 //! that have the largest of [`MOST_TRIED`].
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use netsim::{ConfigError, Control, FlowSpec, Run, Scripts};
 use serde::Serialize;
@@ -119,12 +120,12 @@ impl Alone {
     fn connection(&mut self, run: &Run, flow: &FlowSpec) -> Result<Vec<Transfer>, ConfigError> {
         let own = flow.script.map(|script| script as usize);
         let script = own.and_then(|place| run.scripts.list.get(place));
-        self.run.scripts = Scripts {
+        self.run.scripts = Arc::new(Scripts {
             list: script.into_iter().cloned().collect(),
             parts: own.and_then(|place| run.scripts.parts.get(place)).into_iter().cloned().collect(),
             streams: own.and_then(|place| run.scripts.streams.get(place)).into_iter().cloned().collect(),
             done: own.and_then(|place| run.scripts.done.get(place)).into_iter().copied().collect(),
-        };
+        });
         let script = script.map(|_| 0);
         let flows = [FlowSpec { start: Time::ZERO, stage: None, after: None, application: 0, script, ..*flow }];
         let output = netsim::run(&self.run, &flows, &Control::default())?;

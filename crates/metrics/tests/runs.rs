@@ -249,7 +249,7 @@ fn facts_that_do_not_fit_are_refused_in_one_line() {
 fn crowd() -> (Run, Vec<FlowSpec>) {
     let train = |forward, bytes, wait| Train { forward, bytes, wait, pace: Time::ZERO };
     let mut run = wired("fifo");
-    run.scripts.list = vec![vec![
+    std::sync::Arc::make_mut(&mut run.scripts).list = vec![vec![
         train(false, 400, Time::ZERO),
         train(true, 30_000, Time::ZERO),
         train(false, 400, ms(2000)),

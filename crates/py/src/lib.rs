@@ -42,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
     module.add_function(wrap_pyfunction!(schema::summary_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
+    module.add_class::<simulate::FlowList>()?;
     module.add_class::<runs::PlainRun>()?;
     module.add_function(wrap_pyfunction!(runs::run_plain, module)?)?;
     module.add_function(wrap_pyfunction!(runs::write_plain, module)?)?;

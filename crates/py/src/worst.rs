@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::observed::{FactArrays, Observed, unfit};
-use crate::simulate::{FlowArrays, refused, run_and_list};
+use crate::simulate::{Flows, refused, run_and_list};
 use crate::table::as_json;
 
 /// The `most` exchanges of the run `before` that were delayed most, and what they take in the run `after` of the same
@@ -16,7 +16,7 @@ use crate::table::as_json;
 pub fn worst_exchanges(
     py: Python<'_>,
     settings: &str,
-    flows: FlowArrays,
+    flows: Flows,
     facts: FactArrays,
     before: PyRef<'_, Observed>,
     after: PyRef<'_, Observed>,
@@ -24,12 +24,12 @@ pub fn worst_exchanges(
 ) -> PyResult<String> {
     let (run, list) = run_and_list(py, settings, flows)?;
     let facts = facts.facts(py)?;
-    if list.len() < facts.before() {
+    if list.flows.len() < facts.before() {
         return Err(PyValueError::new_err("facts: probes: must be at most the flows"));
     }
-    facts.check(&run, &list).map_err(unfit)?;
+    facts.check(&run, &list.flows).map_err(unfit)?;
     let (before, after) = (&before.0, &after.0);
-    as_json(&py.detach(|| ::metrics::worst(&run, &list, &facts, [before, after], most)).map_err(refused)?)
+    as_json(&py.detach(|| ::metrics::worst(&run, &list.flows, &facts, [before, after], most)).map_err(refused)?)
 }
 
 /// A run in bins up to `until_s`, seconds: [`metrics::OverTime`] as JSON; `null` of a link that varies.
