@@ -21,7 +21,7 @@ from mayfly.comparison.worst import add_worst
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
-from mayfly.metrics.trains import exchange_records, time_row, train_records
+from mayfly.metrics.trains import exchange_records, time_row, train_times
 from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.mix import offered
 from mayfly.workload.replayed import closed
@@ -304,11 +304,16 @@ def _judged(result: Comparison, replay: str) -> pl.DataFrame:
     kind: Literal["recorded", "trains"] = "recorded" if replay == "packets" else "trains"
     protocol = "udp" if replay == "packets" else "tcp"
     scripted = result.trains.width > 0
-    timed = train_records(result.records, result.trains) if scripted else result.records
+    timed = result.records
     if replay == "packets":
         whole = pl.when(pl.col("drops") + pl.col("lost") == 0)
         timed = timed.with_columns(whole.then("response_time_s"), whole.then("finish_s"))
+    times = train_times(result.records, result.trains) if scripted else {}
     for row in result.summary["disciplines"]:
-        own = timed.filter(discipline=row["label"], protocol=protocol)
-        row[kind] = time_row(own["response_time_s"])
+        own = times.get(row["label"])
+        row[kind] = time_row(_times_of(timed, row["label"], protocol) if own is None else own)
     return exchange_records(result.records, result.trains) if scripted else timed
+
+
+def _times_of(records: pl.DataFrame, label: str, protocol: str) -> pl.Series:
+    return records.filter(discipline=label, protocol=protocol)["response_time_s"]
