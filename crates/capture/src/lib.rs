@@ -33,6 +33,7 @@ pub use connections::entry::QUIET_NS;
 pub use connections::rtt::Samples;
 pub use connections::table::{Finished, Packet, Table};
 pub use connections::transfer::{Ideal, Train};
+pub use connections::volume_file::StoredVolumes;
 pub use connections::volumes::{Volume, Volumes};
 pub use counts::{Carried, Counts, SET_BACK_NS, Shown, Tap, Unanswered};
 pub use decode::decoder::Decoder;
@@ -271,5 +272,5 @@ fn read_sources<R: Read>(
     }
     (counts.copies, counts.translated) = (sightings.copies(), sightings.translated());
     counts.number_from(merge.is_sorted());
-    Ok(Some(tabled.finish(counts)))
+    Ok(Some(tabled.finish(counts)?))
 }

@@ -26,6 +26,7 @@ const fn with(duplicates: Duplicates) -> Options {
         max_packets: 0,
         packets_of_tcp: true,
         max_volumes: 0,
+        volumes_to: None,
         volumes_in_time: false,
         ideal: capture::Ideal { initial_window: 1, delayed_ack: true },
         sieve: capture::Sieve::NONE,

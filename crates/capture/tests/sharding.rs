@@ -22,6 +22,7 @@ const LIMITS: Options = Options {
     max_packets: 1_000_000,
     packets_of_tcp: true,
     max_volumes: 1 << 20,
+    volumes_to: None,
     volumes_in_time: false,
     ideal: capture::Ideal { initial_window: 1, delayed_ack: true },
     sieve: capture::Sieve::NONE,

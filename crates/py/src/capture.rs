@@ -141,6 +141,7 @@ impl ReadOptions {
             pauses: self.pauses,
             max_packets: self.max_packets,
             packets_of_tcp: self.packets_of_tcp,
+            volumes_to: None,
             max_volumes: self.max_volumes,
             volumes_in_time: false,
             ideal: Ideal { initial_window: self.initial_window, delayed_ack: self.delayed_ack },

@@ -203,6 +203,9 @@ def whatif(
         last(1.0)
     if engine is None:
         add_worst(result.summary, scenario, begun, runs, found.ends, lasted_s)
+        # Nothing more is asked of them than their tables, which the result has.
+        runs.clear()
+        limits.give_back()
     result.summary["account"] = [found.account]
     if found.sieved:
         result.summary["notes"] = [*found.sieved, *result.summary.get("notes", [])]
@@ -223,6 +226,7 @@ def whatif(
     if found.guess is not None:
         result.summary["notes"] = [*result.summary.get("notes", []), *found.guess.sentences()]
     result.summary["answer"] = answer(_judged(result, found.replay))
+    limits.give_back()
     best = _recommended(result.summary)
     other = (
         None
