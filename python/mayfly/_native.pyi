@@ -79,6 +79,13 @@ class Table:
     def __len__(self) -> int: ...
 
 @final
+class Pages:
+    """Parts of a table whose values are pages of a file."""
+
+    def __init__(self, table: object, path: str) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
 class FlowList:
     """A flow list that several runs share."""
 

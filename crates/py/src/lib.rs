@@ -18,6 +18,7 @@ mod listing;
 mod metrics;
 mod observed;
 mod output;
+mod pages;
 mod profiled;
 mod recommendation;
 mod replay;
@@ -37,6 +38,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
+    module.add_class::<pages::Pages>()?;
     module.add_class::<account::Account>()?;
     module.add_class::<shards::SplitCounts>()?;
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;

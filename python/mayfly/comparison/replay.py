@@ -18,6 +18,7 @@ from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
 from mayfly.summary_types import Accounted
 from mayfly.text import quantity
+from mayfly.text.pages import in_pages
 from mayfly.text.readable import printable
 from mayfly.workload.account import account_of, aside_of, started
 from mayfly.workload.capture import RTT_BOUNDS_S
@@ -196,7 +197,7 @@ def replay_of(
     account = account_of(counts, [capture], aside_of(connections, started(flows, scenario.duration)))
     return Replay(
         scenario=scenario,
-        flows=flows,
+        flows=in_pages(flows),
         span_s=span_s,
         replay=replay,
         load=load,

@@ -138,7 +138,9 @@ def read_profiled(
     found = read_captured(names, internal, max_volumes=MOST_VOLUMES * volumes, unanswered=unanswered)
     counts = found.counts
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
-    return Connections(found.columns, _sources(names), counts, *rest, carried=found.read, folder=found.folder), found.site
+    return Connections(
+        found.columns, _sources(names), counts, *rest, carried=found.read, folder=found.folder
+    ), found.site
 
 
 def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:

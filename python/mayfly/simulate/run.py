@@ -26,6 +26,7 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.settings import native_settings
+from mayfly.text.pages import in_pages
 from mayfly.workload import applications, mix, scripts, stages
 from mayfly.workload.sources.registry import SOURCES
 
@@ -370,7 +371,7 @@ def run_one(
     observed = result.pop("observed")
     del result["counts"]
     told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
-    told["flows"] = told["flows"][before:]
+    told["flows"] = in_pages(told["flows"][before:])
     for name in ("drops", "packets", "timeouts", "subflows", "trains", "frames", "segments"):
         told[name] = probing.workload_only(told[name])
     heard, told["packets"] = calls.heard(told["packets"], chosen)
@@ -391,7 +392,7 @@ def run_one(
     ]
     trains = pl.DataFrame()
     if "script" in flows.columns:
-        trains = scripts.trains_frame(told["trains"], flows).with_columns(**labels)
+        trains = in_pages(scripts.trains_frame(told["trains"], flows)).with_columns(**labels)
     drops, packets, timeouts, subflows, frames, segments = (
         columns.with_ids(told[name], flows).with_columns(**labels)
         for name in ("drops", "packets", "timeouts", "subflows", "frames", "segments")

@@ -20,8 +20,7 @@ const NO_TIME: i64 = i64::MIN;
 /// What is said of a file at `path` that cannot be written or read.
 fn named(path: &Path, error: &io::Error) -> io::Error {
     let folder = path.parent().unwrap_or(path).display();
-    let line =
-        format!("{folder}: loads that do not fit into memory cannot be stored: {error}; TMPDIR names another folder");
+    let line = format!("{folder}: has no room for loads beyond memory, set TMPDIR to another folder: {error}");
     io::Error::new(error.kind(), line)
 }
 
