@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from importlib import import_module
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ import pytest
 from connection_captures import connection, write_ip
 from hypothesis import given
 from hypothesis import strategies as st
+from invocation import mayfly_here
 
 import mayfly
 from mayfly.comparison.busiest import _by_minute, busiest_sentence
@@ -63,3 +65,35 @@ def test_whatif_of_a_long_capture_says_it(tmp_path):
     command = line.partition(", and ask")[0].replace("busiest.pcapng", str(tmp_path / "busiest.pcapng"))
     subprocess.run(command, shell=True, check=True)
     assert mayfly.profile([tmp_path / "busiest.pcapng"], bootstrap=0).columns.height == 20
+
+
+def test_it_is_said_before_anything_runs(tmp_path, monkeypatch):
+    """Before, it was the last note of an answer that had taken all the minutes it would have saved."""
+    rows = connection(0.0) + connection(3_500.0, port=1025)
+    capture = write_ip(tmp_path / "long.pcap", rows)
+    happened = []
+    module = import_module("mayfly.comparison.whatif")
+    run = module.run_replay
+    monkeypatch.setattr(module, "run_replay", lambda *given, **more: happened.append("run") or run(*given, **more))
+    short = {"disciplines": "fifo", "replications": 1, "overrides": {"duration": "1s"}}
+    found = mayfly.whatif(capture, "10mbit", 100, tell=happened.append, **short)
+    said, ran = happened
+    assert said.startswith("Its busiest 10 minutes have ") and ran == "run"
+    assert said in found.summary["notes"]
+    arguments = (
+        "--rate",
+        "10mbit",
+        "--buffer",
+        100,
+        "-n",
+        1,
+        "-d",
+        "fifo",
+        "--duration",
+        "1s",
+        "--out",
+        tmp_path / "a",
+    )
+    ended = mayfly_here("whatif", capture, *arguments, "--json")
+    assert ended.status == 0 and f"mayfly: {said}" in ended.err.splitlines()
+    assert "busiest" not in mayfly_here("whatif", capture, *arguments, "--json", "-q").err

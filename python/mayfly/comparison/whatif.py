@@ -1,7 +1,7 @@
 """The flows of a capture over a bottleneck of a given rate, under each discipline."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -49,6 +49,7 @@ def whatif(
     engine: Engine | None = None,
     filter: str | None = None,
     anonymize: bool | bytes | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Replays the transfers of a capture over a bottleneck link.
 
@@ -97,6 +98,9 @@ def whatif(
     anonymize : bool or bytes, optional
         Give addresses the images that Crypto-PAn makes of them under this key of 32 bytes, or under one of this run
         alone (True). ``internal`` and ``filter`` name real addresses.
+    tell : callable, optional
+        Called with a sentence that is worth knowing before the simulation: where the busiest minutes of a long capture
+        are. The summary has it as well.
 
     Returns
     -------
@@ -134,6 +138,8 @@ def whatif(
     with read_through(filter, anonymize) as sieve:
         near = sieve.internal(internal)
         found = replay_of(capture, rate, buffer, internal=near, load=load, replay=replay, rtt=rtt, overrides=changes)
+    if tell is not None and found.busiest is not None:
+        tell(found.busiest)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     hours = found.hours
