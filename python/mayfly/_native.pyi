@@ -274,10 +274,12 @@ class Hosts:
     def near_of(self, found_by: str, inside: Sequence[bool]) -> tuple[bytes, str, float]: ...
     def crossing_share(self, inside: Sequence[bool]) -> float: ...
 
+def likely_rows(settings: str, before: Observed, most: int) -> list[int]: ...
 def worst_exchanges(
     settings: str,
     flows: Mapping[str, object] | FlowList,
-    facts: Mapping[str, object],
+    rows: Sequence[int],
+    probes: int,
     before: Observed,
     after: Observed,
     most: int,

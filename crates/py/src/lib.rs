@@ -91,6 +91,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(worst::worst_exchanges, module)?)?;
+    module.add_function(wrap_pyfunction!(worst::likely_rows, module)?)?;
     module.add_function(wrap_pyfunction!(worst::over_time, module)?)?;
     module.add_function(wrap_pyfunction!(doubts::filtered_sentence, module)?)?;
     module.add_function(wrap_pyfunction!(capture::anonymized, module)?)?;

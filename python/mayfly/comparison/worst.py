@@ -13,8 +13,7 @@ from mayfly.comparison.ordering import baseline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import traces
-from mayfly.simulate.columns import with_calls
-from mayfly.simulate.run import RunResult, native_run
+from mayfly.simulate.run import RunResult, native_rows
 
 if TYPE_CHECKING:
     from mayfly.summary_types import Course, Summary, Worst, WorstExchange
@@ -73,14 +72,17 @@ def add_worst(
             courses.append({"label": run.discipline.label, "course": found})
     if courses:
         summary["over_time"] = courses
-    plain, calls = traces.without_calls(flows)
+    plain, _ = traces.without_calls(flows)
+    seen = before.observed
     try:
-        given = native_run(scenario, before.discipline, plain, 0, calls.rows)
-        settings = given.settings | {"sample_interval_ns": 0, "subflows": False}
-        settings["trace_limit"] += calls.packets
-        facts = with_calls(given.facts, calls.rows)
+        given = native_rows(
+            scenario, before.discipline, plain, lambda settings: _native.likely_rows(json.dumps(settings), seen, MOST)
+        )
         rows = json.loads(
-            _native.worst_exchanges(json.dumps(settings), given.columns, facts, before.observed, after.observed, MOST)
+            _native.worst_exchanges(
+                *(json.dumps(given.settings), given.columns, given.rows, given.before),
+                *(seen, after.observed, MOST),
+            )
         )
     except ValueError as error:
         raise MayflyError(str(error)) from None

@@ -308,6 +308,64 @@ def native_run(
     return NativeRun(own, common.columns, common.transports, common.flows, common.probing, common.alone, common.facts)
 
 
+@dataclass(frozen=True)
+class SomeRows:
+    """Some flows of a list as the native module takes them.
+
+    Parameters
+    ----------
+    settings : dict
+        Of the run of the whole list, without samples and traces.
+    columns : dict of ndarray
+        The flows (:func:`mayfly.simulate.columns.native_flows`).
+    rows : list of int
+        Their rows in the list with its probes, ascending.
+    before : int
+        Probes before the list.
+    """
+
+    settings: dict[str, Any]
+    columns: dict[str, Any]
+    rows: list[int]
+    before: int
+
+
+def native_rows(
+    scenario: Scenario, discipline: Discipline, flows: pl.DataFrame, choose: Callable[[dict[str, Any]], list[int]]
+) -> SomeRows:
+    """Builds what some flows of a long list are run alone with: hosts and transports are those of the list.
+
+    Parameters
+    ----------
+    scenario, discipline, flows
+        As of :func:`native_run`, for replication 0.
+    choose : callable
+        From the settings of the run to the rows that are wanted, ascending, probes counted.
+
+    Returns
+    -------
+    SomeRows
+
+    Raises
+    ------
+    MayflyError, ValueError
+        As :func:`native_run`.
+    """
+    full_packet = scenario.tcp.mss + scenario.tcp.headers_bytes
+    net = network_of(scenario)
+    probed, probing = probes.with_probes(scenario, flows, scenario.seed)
+    dealt = transports.dealt(scenario, probed)
+    settings = native_settings(scenario, discipline, scenario.seed, [])
+    settings["shaping"] = native_shaping(scenario.network, full_packet, probing.row(probes.AUTORATE))
+    settings |= net.settings(discipline, full_packet, flows)
+    settings |= {"transports": dealt.native, "applications": applications.native(probed)[0]} | probing.settings
+    settings |= {"traced": [], "sample_interval_ns": 0, "subflows": False}
+    rows = choose(settings)
+    src, dst = (numbers[rows] for numbers in net.numbers(probed))
+    own = columns.native_flows(probed[rows], full_packet, (src, dst), transports=dealt.numbers[rows])
+    return SomeRows(settings, own, rows, probing.count)
+
+
 def run_one(
     scenario: Scenario,
     discipline: Discipline,
