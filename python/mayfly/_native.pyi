@@ -79,6 +79,20 @@ class Table:
     def __len__(self) -> int: ...
 
 @final
+class Pages:
+    """Parts of a table whose values are pages of a file."""
+
+    def __init__(self, table: object, path: str) -> None: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class FlowList:
+    """A flow list that several runs share."""
+
+    def __init__(self, columns: Mapping[str, object]) -> None: ...
+    def __len__(self) -> int: ...
+
+@final
 class Control:
     """Lets another thread see how far a run is, and stop it."""
 
@@ -135,7 +149,7 @@ class LaggedServer:
 
 def run(
     settings: str,
-    flows: Mapping[str, object],
+    flows: Mapping[str, object] | FlowList,
     control: Control,
     recording: Mapping[str, object] | None = None,
     facts: Mapping[str, object] | None = None,
@@ -191,7 +205,7 @@ class Observed:
     """What one run has for its users to feel, for the figures of several runs together."""
 
 def observed(
-    settings: str, flows: Mapping[str, object], facts: Mapping[str, object], tables: Mapping[str, object]
+    settings: str, flows: Mapping[str, object] | FlowList, facts: Mapping[str, object], tables: Mapping[str, object]
 ) -> Observed: ...
 def users_of_runs(
     runs: Sequence[Observed],
@@ -207,7 +221,7 @@ def ping_figures(sent_s: Floats, returned_s: Floats, idle_s: float, end_s: float
 def direction_figures(sent_s: Floats, received_s: Floats) -> str: ...
 def call_figures(down: tuple[Floats, Floats], up: tuple[Floats, Floats]) -> str: ...
 def film_watched(received_s: Floats, dry_s: Floats, last: bool, end_s: float) -> tuple[int, float, float | None]: ...
-def queues_explained(settings: str, flows: Mapping[str, object], facts: str) -> str: ...
+def queues_explained(settings: str, flows: Mapping[str, object] | FlowList, facts: str) -> str: ...
 def fit_law(name: str, values: Floats) -> list[tuple[str, float]]: ...
 def law_distances(name: str, parameters: Sequence[float], values: Floats) -> tuple[float, float]: ...
 def bootstrap_law(name: str, values: Floats, samples: int, seed: int) -> tuple[float, float]: ...
@@ -260,10 +274,12 @@ class Hosts:
     def near_of(self, found_by: str, inside: Sequence[bool]) -> tuple[bytes, str, float]: ...
     def crossing_share(self, inside: Sequence[bool]) -> float: ...
 
+def likely_rows(settings: str, before: Observed, most: int) -> list[int]: ...
 def worst_exchanges(
     settings: str,
-    flows: Mapping[str, object],
-    facts: Mapping[str, object],
+    flows: Mapping[str, object] | FlowList,
+    rows: Sequence[int],
+    probes: int,
     before: Observed,
     after: Observed,
     most: int,
@@ -394,7 +410,7 @@ class CaptureReading:
         look: Callable[[int, int, int], bool | None],
     ) -> None: ...
     def counts(self) -> str: ...
-    def connections(self) -> Table: ...
+    def connections(self, names: Sequence[str] | None = None) -> Table: ...
 
 @final
 class Replay:
@@ -409,6 +425,7 @@ class Replay:
         mss: int,
         header_bytes: int,
         tcp_only: bool = False,
+        last: bool = False,
     ) -> None: ...
     @property
     def doubts(self) -> list[str]: ...

@@ -6,6 +6,7 @@ none unless it sets its own.
 """
 
 import contextlib
+import ctypes
 import os
 import sys
 import time
@@ -224,6 +225,43 @@ def reached(share: float) -> tuple[str, str] | None:
     if limits.time_s is not None and time.monotonic() - limits.begun_s > share * limits.time_s:
         return seconds_text(share * limits.time_s), more_time(limits.time_s)
     return None
+
+
+def at_once(each_bytes: float, share: float = SIMULATING) -> int:
+    """How many equal pieces of work fit into a share of the memory of the command, next to what is taken: at least one.
+
+    Parameters
+    ----------
+    each_bytes : float
+        What one of them takes, > 0.
+    share : float
+        Of the memory.
+
+    Returns
+    -------
+    int
+        At most as many as there are processors.
+
+    Examples
+    --------
+    >>> limits.memory_bytes = 10**12
+    >>> at_once(9e11)
+    1
+    >>> limits.memory_bytes = None
+    >>> at_once(9e11) == os.cpu_count()
+    True
+    """
+    most = os.cpu_count() or 1
+    if limits.memory_bytes is None:
+        return most
+    return max(1, min(most, int((share_bytes(share) - taken_bytes()) / each_bytes)))
+
+
+def give_back() -> None:
+    """Return what was freed to the system, where its allocator holds it back: before work that takes as much again."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def memory_reached(share: float) -> bool:

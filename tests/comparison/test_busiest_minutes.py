@@ -1,6 +1,7 @@
 """A long capture offers its busiest minutes."""
 
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 
 import numpy as np
 import polars as pl
@@ -117,3 +118,35 @@ def test_times_may_be_given_in_any_way(tmp_path, options, kept):
 def test_other_times_are_refused_in_one_line(tmp_path, options, said):
     found = refused_here("profile", long_capture(tmp_path), *options, "--out", tmp_path / "out")
     assert said in found
+
+
+def test_it_is_said_before_anything_runs(tmp_path, monkeypatch):
+    """Before, it was the last note of an answer that had taken all the minutes it would have saved."""
+    rows = connection(0.0) + connection(3_500.0, port=1025)
+    capture = write_ip(tmp_path / "long.pcap", rows)
+    happened = []
+    module = import_module("mayfly.comparison.whatif")
+    run = module.run_replay
+    monkeypatch.setattr(module, "run_replay", lambda *given, **more: happened.append("run") or run(*given, **more))
+    short = {"disciplines": "fifo", "replications": 1, "overrides": {"duration": "1s"}}
+    found = mayfly.whatif(capture, "10mbit", 100, tell=happened.append, **short)
+    said, ran = happened
+    assert said.startswith("Its busiest 10 minutes have ") and ran == "run"
+    assert said in found.summary["notes"]
+    arguments = (
+        "--rate",
+        "10mbit",
+        "--buffer",
+        100,
+        "-n",
+        1,
+        "-d",
+        "fifo",
+        "--duration",
+        "1s",
+        "--out",
+        tmp_path / "a",
+    )
+    ended = mayfly_here("whatif", capture, *arguments, "--json")
+    assert ended.status == 0 and f"mayfly: {said}" in ended.err.splitlines()
+    assert "busiest" not in mayfly_here("whatif", capture, *arguments, "--json", "-q").err

@@ -7,8 +7,11 @@ import polars as pl
 import pytest
 
 import mayfly
-from mayfly.metrics.trains import exchange_records, object_loads
-from mayfly.metrics.users import percentile
+from mayfly.metrics import users
+from mayfly.metrics.trains import exchange_records, object_loads, train_times
+from mayfly.metrics.users import percentile, transfers_of
+from mayfly.workload import lists
+from mayfly.workload.lists import in_text
 
 OFFICE = Path(__file__).parents[2] / "captures" / "office.pcap.gz"
 
@@ -126,6 +129,35 @@ def test_an_exchange_has_the_same_number_in_every_run():
     by_run = {label: own.select("flow_id", "size_bytes").rows() for (label,), own in rows.group_by("discipline")}
     assert by_run["fifo"] == by_run["pie"] == [(0, 1000), (1, 2_000_000), (2, 30_000)]
     assert rows.filter(discipline="pie")["response_time_s"].is_null().to_list() == [False, True, True]
+
+
+def test_transfers_are_the_same_however_many_flows_are_taken_apart_at_once(monkeypatch):
+    given = {"internal": "10.10.0.0/24", "disciplines": "fifo,fq_codel", "replications": 1}
+    found = mayfly.whatif(OFFICE, "10mbit", 300, overrides={"duration": "60s"}, **given)
+    whole = [transfers_of(found.records, found.trains, every=every) for every in (False, True)]
+    text, judged = in_text(found.records), exchange_records(found.records, found.trains)
+    assert whole[0].height > 500
+    for module in (users, lists):
+        monkeypatch.setattr(module, "_AT_ONCE", 7)
+    parts = [transfers_of(found.records, found.trains, every=every) for every in (False, True)]
+    assert all(one.equals(other) for one, other in zip(parts, whole, strict=True))
+    assert in_text(found.records).equals(text)
+    assert exchange_records(found.records, found.trains).equals(judged)
+
+
+def test_times_of_trains_have_those_that_never_began():
+    """A train that came up under one discipline alone is an unfinished one under the other."""
+    script = "up 300 | down 2000000 | up 300 | down 30000"
+    flows = pl.DataFrame({"start_s": [0.0, 0.1], "script": ["up 300 | down 1000", script], "size_bytes": None})
+    flows = flows.with_columns(pl.col("size_bytes").cast(pl.Int64))
+    scenario = mayfly.load_scenario("wired", {"network.rate": "10mbit", "duration": "30s"})
+    fast = mayfly.compare(scenario, "fifo", flows)
+    slow = mayfly.compare(scenario.override(duration="1s"), "pie", flows)
+    tables = [pl.concat([getattr(one, name) for one in (fast, slow)], how="diagonal") for name in ("records", "trains")]
+    times = train_times(*tables)
+    assert {label: (len(own), own.null_count()) for label, own in times.items()} == {"fifo": (6, 0), "pie": (6, 3)}
+    began = slow.trains.sort("flow_id", "train")
+    assert times["pie"].drop_nulls().to_list() == (began["end_s"] - began["start_s"]).drop_nulls().to_list()
 
 
 def test_objects_are_answers_of_the_end_that_did_not_open_the_connection() -> None:

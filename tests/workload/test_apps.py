@@ -111,6 +111,26 @@ def test_a_capture_with_more_packets_than_are_kept_is_refused(tmp_path):
     assert flows_of(captured.replay("transfers"), (1e6, 1e6))[0].height == 1
 
 
+def test_scripts_ask_for_no_packets_of_tcp():
+    """Before, a capture with more data packets than are kept was refused, though they are none of its scripts."""
+    path = "captures/office.pcap.gz"
+    few = Captured(path, replace(read_options("users"), max_packets=20_000))
+    assert read_captures(path, replace(read_options("packets"), max_packets=20_000)).counts["packets_left_out"] > 0
+    whole = Captured(path, read_options("users"))
+    one, other = (flows_of(captured.replay("users"), (1e7, 1e7))[0] for captured in (few, whole))
+    assert one.equals(other) and one.height > 500
+
+
+def test_a_reading_that_a_replay_took_over_holds_nothing(tmp_path):
+    path = write(tmp_path / "a.pcap", [(0.1 * i, udp(CLIENT, SERVER, 50)) for i in range(5)])
+    captured = Captured(path, read_options())
+    ends = captured.connections(["opener_port", "responder_port"])
+    assert ends.columns == ["connection_id", "opener_port", "responder_port"]
+    assert flows_of(captured.replay("users", last=True), (1e6, 1e6))[0].height == 1
+    with pytest.raises(MayflyError, match=r"^the reading was taken over by a replay: read the capture again$"):
+        captured.replay("users")
+
+
 def test_a_form_that_is_none_is_refused(tmp_path):
     captured = Captured(write(tmp_path / "a.pcap", [(0.0, udp(CLIENT, SERVER, 50))]), read_options())
     with pytest.raises(MayflyError, match=r"^replay = 'films': must be users, trains, packets or transfers$"):

@@ -34,6 +34,7 @@ pub use connections::quic::Quic;
 pub use connections::rtt::Samples;
 pub use connections::table::{Finished, Packet, Table};
 pub use connections::transfer::{Ideal, Train};
+pub use connections::volume_file::StoredVolumes;
 pub use connections::volumes::{Volume, Volumes};
 pub use counts::{Carried, Counts, SET_BACK_NS, Shown, Tap, Unanswered};
 pub use decode::decoder::Decoder;
@@ -274,5 +275,5 @@ fn read_sources<R: Read>(
     }
     (counts.copies, counts.translated) = (sightings.copies(), sightings.translated());
     counts.number_from(merge.is_sorted());
-    Ok(Some(tabled.finish(counts)))
+    Ok(Some(tabled.finish(counts)?))
 }

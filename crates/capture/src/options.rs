@@ -1,5 +1,7 @@
 //! How captures are read.
 
+use std::path::PathBuf;
+
 use crate::connections::transfer::Ideal;
 use crate::read::duplicates::Duplicates;
 use crate::read::sieve::Sieve;
@@ -31,8 +33,14 @@ pub struct Options {
     pub pauses: bool,
     /// Packets kept, see [`Capture::packets`].
     pub max_packets: usize,
+    /// Data packets of TCP are among these.
+    pub packets_of_tcp: bool,
     /// Rows kept of what was carried when, see [`Capture::volumes`].
     pub max_volumes: usize,
+    /// New file for rows of volumes beyond these, where connections leave as well ([`Leaving`](crate::Leaving)): so that of
+    /// a capture with more directions of connections all packets are in one, too
+    /// ([`Capture::stored_volumes`](crate::Capture::stored_volumes)).
+    pub volumes_to: Option<PathBuf>,
     /// Volumes stand in the order of time where they come so, which saves dealing them out by connection.
     pub volumes_in_time: bool,
     /// What a transfer is compared with.
@@ -55,7 +63,9 @@ impl Default for Options {
             max_trains: 0,
             pauses: false,
             max_packets: 0,
+            packets_of_tcp: true,
             max_volumes: 0,
+            volumes_to: None,
             volumes_in_time: false,
             ideal: Ideal::default(),
             sieve: Sieve::default(),

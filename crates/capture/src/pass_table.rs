@@ -5,6 +5,7 @@ use std::io;
 use crate::connections::connection::Connection;
 use crate::connections::table::{Finished, Packet, Table};
 use crate::connections::transfer::{Ideal, Train};
+use crate::connections::volume_file::StoredVolumes;
 use crate::connections::volumes::Volume;
 use crate::counts::{Counts, Shown};
 use crate::options::Options;
@@ -26,6 +27,8 @@ pub struct Capture {
     /// What each direction of a connection carried in each window with traffic, by connection and time; or by time alone
     /// ([`Options::volumes_in_time`]).
     pub volumes: Vec<Volume>,
+    /// In place of these, where they did not fit and [`Options::volumes_to`] says where they are.
+    pub stored_volumes: Option<StoredVolumes>,
     /// Packets read, skipped and evicted, and the time range.
     pub counts: Counts,
 }
@@ -67,6 +70,9 @@ impl Taker for Tabled<'_, '_> {
     #[inline]
     fn take(&mut self, arrival: &Arrival, counts: &Counts) -> io::Result<()> {
         self.table.add(&arrival.segment, arrival.tap, arrival.time_ns);
+        if let Some(failed) = self.table.volumes_failed() {
+            return Err(failed);
+        }
         self.let_go(counts.first_ns.unwrap_or(0))
     }
 
@@ -91,10 +97,11 @@ impl<'a, 'b> Tabled<'a, 'b> {
     /// A table within the limits of `options`; `leaving` takes what is given up.
     pub(crate) fn of(options: &Options, leaving: Option<&'a mut (dyn Leaving + 'b)>) -> Self {
         let table = Table::with_limits(options.max_flows, options.max_trains).holding(options.max_held);
-        let table = table.for_replay(options.pauses, options.max_packets).with_volumes(options.max_volumes);
+        let table = table.for_replay(options.pauses, options.max_packets, options.packets_of_tcp);
+        let table = table.with_volumes(options.max_volumes);
         let (ideal, volumes_in_time) = (options.ideal, options.volumes_in_time);
         let table = match &leaving {
-            Some(leaving) => table.leaving(leaving.all(), leaving.wants_volumes()),
+            Some(leaving) => table.leaving(leaving.all(), leaving.wants_volumes(), options.volumes_to.clone()),
             None => table,
         };
         Tabled { table, shown: Shown::default(), ideal, volumes_in_time, leaving }
@@ -118,18 +125,21 @@ impl<'a, 'b> Tabled<'a, 'b> {
     }
 
     /// What it came to, with what was counted.
-    pub(crate) fn finish(self, mut counts: Counts) -> Capture {
+    ///
+    /// # Errors
+    /// As [`Table::finish`].
+    pub(crate) fn finish(self, mut counts: Counts) -> io::Result<Capture> {
         (counts.evicted, counts.unanswered) = (self.table.evicted(), self.table.unanswered());
         counts.parted = self.table.parted();
         self.table.withdraw(&mut counts.account);
         counts.shown = self.shown;
-        let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal, self.volumes_in_time);
+        let finished = self.table.finish(counts.first_ns.unwrap_or(0), &self.ideal, self.volumes_in_time)?;
         counts.trains_left_out = finished.trains_left_out;
         counts.packets_left_out = finished.packets_left_out;
         counts.volume_width_ns = finished.volume_width_ns;
         counts.volumes_left_out = finished.volumes_left_out;
         finished.connections.iter().for_each(|connection| counts.shown.see(connection));
-        let Finished { connections, serials, trains, packets, volumes, .. } = finished;
-        Capture { connections, serials, trains, packets, volumes, counts }
+        let Finished { connections, serials, trains, packets, volumes, stored_volumes, .. } = finished;
+        Ok(Capture { connections, serials, trains, packets, volumes, stored_volumes, counts })
     }
 }

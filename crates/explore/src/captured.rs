@@ -145,7 +145,7 @@ impl Captured {
         let flows = FlowList {
             nonresponsive: probed.flows.iter().map(|flow| flow.udp.is_some()).collect(),
             flows: probed.flows,
-            scripts: probed.scripts,
+            scripts: probed.scripts.into(),
             bursts: probed.bursts,
             classes: Vec::new(),
         };

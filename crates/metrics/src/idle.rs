@@ -1,6 +1,8 @@
 //! A link on which nobody else is, and the round-trip time of one ping there.
 
-use netsim::{Bursts, ConfigError, Control, Counting, FlowSpec, Probe, Run, Scripts, Shaping};
+use std::sync::Arc;
+
+use netsim::{Bursts, ConfigError, Control, Counting, FlowSpec, Probe, Run, Shaping};
 use units::Time;
 
 /// Length of a ping on the wire, bytes.
@@ -12,7 +14,7 @@ const UDP_HEADER_BYTES: u64 = 28;
 /// names or looks at flows of the run.
 pub(crate) fn quiet(run: &Run) -> Run {
     let mut quiet = Run {
-        scripts: Scripts::default(),
+        scripts: Arc::default(),
         bursts: Bursts::default(),
         probes: Vec::new(),
         applications: Vec::new(),

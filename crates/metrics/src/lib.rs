@@ -84,4 +84,4 @@ pub use student::{student_ci95, student_t};
 pub use times::Times;
 pub use transfers::{Bin, Bins, Exchange, Listed, ListedTransfer, Scripted, Transfer, listed, transfers};
 pub use waits::{Waits, waits};
-pub use worst::{Delayed, worst};
+pub use worst::{Chosen, Delayed, likely, worst};

@@ -1,6 +1,7 @@
 //! What a run is made of: network, transport, flow list. Plain data, checked by [`Run::check`].
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use units::{BitRate, Time};
 
@@ -57,8 +58,8 @@ pub struct Run {
     pub trace_limit: u64,
     /// Keep a record of each sub-flow in the forward queue.
     pub subflows: bool,
-    /// What scripted connections say.
-    pub scripts: Scripts,
+    /// What scripted connections say; runs of one list share it.
+    pub scripts: Arc<Scripts>,
     /// UDP flows that do not send at one constant rate.
     pub bursts: Bursts,
     /// Applications in the loop, by [`FlowSpec::application`].

@@ -1,7 +1,7 @@
 //! Captures that were read for a replay, and the flow lists of each form of it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
@@ -9,11 +9,12 @@ use arrow_array::{
     Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringViewArray, new_null_array,
 };
 use arrow_schema::{ArrowError, DataType};
+use arrow_select::concat::concat_batches;
 use capture::{Protocol, read_files};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use replay::{Exchange, Flow, Form, Networks, Options, Rates, Refused, Sent, Start, Transfer, What, closed};
+use replay::{Exchange, Flow, Form, Has, Networks, Options, Rates, Refused, Sent, Start, Transfer, What, closed};
 
 use crate::capture::{Onlooker, ReadOptions, Told};
 use crate::flow_data::{batches, burst_column, script_column, table, whole, whole_or_null};
@@ -27,9 +28,23 @@ pub(crate) fn no_replay(refused: Refused) -> PyErr {
     PyValueError::new_err(refused.to_string())
 }
 
-/// Captures, read as one, without tables.
+/// Captures, read as one, without tables; nothing when a replay has taken them over.
 #[pyclass(frozen)]
-pub struct CaptureReading(replay::Reading);
+pub struct CaptureReading(Mutex<Option<replay::Reading>>);
+
+impl CaptureReading {
+    fn held(&self) -> MutexGuard<'_, Option<replay::Reading>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with<T>(&self, of: impl FnOnce(&replay::Reading) -> PyResult<T>) -> PyResult<T> {
+        self.held().as_ref().map_or_else(|| Err(taken_over()), of)
+    }
+}
+
+fn taken_over() -> PyErr {
+    PyValueError::new_err("the reading was taken over by a replay: read the capture again")
+}
 
 #[pymethods]
 impl CaptureReading {
@@ -44,17 +59,21 @@ impl CaptureReading {
         let outcome = py.detach(|| read_files(&paths, &options, &mut onlooker));
         onlooker.raised()?;
         let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(CaptureReading(replay::Reading::of(name, read)))
+        Ok(CaptureReading(Mutex::new(Some(replay::Reading::of(name, read)))))
     }
 
     /// What was counted, as JSON.
     fn counts(&self) -> PyResult<String> {
-        as_json(&Told::of(&self.0.capture().counts))
+        self.with(|reading| as_json(&Told::of(&reading.capture().counts)))
     }
 
-    /// The table of connections.
-    fn connections(&self) -> PyResult<Table> {
-        Table::of(&self.0.capture().connections)
+    /// The table of connections, or columns of it by name.
+    #[pyo3(signature = (names=None))]
+    fn connections(&self, names: Option<Vec<String>>) -> PyResult<Table> {
+        self.with(|reading| {
+            let connections = &reading.capture().connections;
+            names.map_or_else(|| Table::of(connections), |names| Table::of_columns(connections, &names))
+        })
     }
 }
 
@@ -71,13 +90,15 @@ impl Replay {
         Form::NAMES.map(|(_, name)| name).to_vec()
     }
 
-    /// Of a reading, in the form of this name; `internal` are the networks of the near side, found when None.
+    /// Of a reading, in the form of this name; `internal` are the networks of the near side, found when None. With `last`
+    /// the reading is taken over: its memory is given back, and it holds nothing any more.
     ///
     /// # Errors
     /// `ValueError` with one line: another form, networks without a host, nothing to replay, or more trains or packets
     /// than were read.
     #[new]
-    #[pyo3(signature = (reading, form, internal, mss, header_bytes, tcp_only=false))]
+    #[pyo3(signature = (reading, form, internal, mss, header_bytes, tcp_only=false, last=false))]
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         py: Python<'_>,
         reading: &CaptureReading,
@@ -86,13 +107,18 @@ impl Replay {
         mss: u32,
         header_bytes: u32,
         tcp_only: bool,
+        last: bool,
     ) -> PyResult<Self> {
         let known = Form::NAMES.into_iter().find(|&(_, name)| name == form);
         let (form, _) = known.ok_or_else(|| PyValueError::new_err(format!("replay = {form:?}: is no form")))?;
         let networks =
             internal.map(Networks::parse).transpose().map_err(|none| PyValueError::new_err(none.to_string()))?;
         let options = Options { networks, mss, header_bytes, form, tcp_only };
-        py.detach(|| replay::Replay::of(&reading.0, options)).map(Replay).map_err(no_replay)
+        let of = || match last {
+            true => reading.held().take().map(|reading| replay::Replay::of_all(reading, options)),
+            false => reading.held().as_ref().map(|reading| replay::Replay::of(reading, options)),
+        };
+        py.detach(of).ok_or_else(taken_over)?.map(Replay).map_err(no_replay)
     }
 
     /// What to doubt in the capture, in sentences.
@@ -155,13 +181,24 @@ impl Replay {
         scaled: bool,
     ) -> PyResult<(Table, Vec<String>, Option<f64>)> {
         let rates = Rates { down: down_bps, up: up_bps };
-        let (flows, addresses, missing, rtt_s) = py
+        let (parts, missing, rtt_s) = py
             .detach(|| {
                 let captured = self.0.flows(rates, rtt_s, scaled)?;
-                Ok((captured.flows()?, captured.addresses(), captured.missing.clone(), captured.rtt_s))
+                let (addresses, mut parts, mut first) = (captured.addresses(), Vec::new(), 0);
+                captured.flows_in_parts(AT_ONCE, |flows, has| {
+                    let rows = flows.len() as u64;
+                    parts.push(flow_table(self.0.form(), first, flows, has, &addresses));
+                    first += rows;
+                })?;
+                Ok((parts, captured.missing.clone(), captured.rtt_s))
             })
             .map_err(no_replay)?;
-        Ok((flow_table(self.0.form(), flows, &addresses).map_err(failed)?, missing, rtt_s))
+        let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let table = match parts.as_slice() {
+            [one] => one.clone(),
+            several => concat_batches(&several[0].schema(), several).map_err(failed)?,
+        };
+        Ok((table.into(), missing, rtt_s))
     }
 
     /// Trains of the connections over a link of these rates: connection, side, payload, first and last packet, and what
@@ -188,9 +225,18 @@ impl Replay {
 /// Preset of the transport of QUIC flows.
 const QUIC: &str = "quic";
 
-/// The columns of a normalised flow list, then the row of the connection, how long it lasted where users wait, and packets
+/// Rows of a flow list that are made at once.
+const AT_ONCE: usize = 1 << 16;
+
+/// The columns of a normalised flow list from row `first` on, then the row of the connection, how long it lasted where users wait, and packets
 /// of calls where there are some.
-fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<Table, ArrowError> {
+fn flow_table(
+    form: Form,
+    first: u64,
+    mut flows: Vec<Flow>,
+    has: Has,
+    addresses: &[String],
+) -> Result<RecordBatch, ArrowError> {
     let height = flows.len();
     let word = |of: &dyn Fn(&Flow) -> &'static str| -> ArrayRef {
         Arc::new(flows.iter().map(|flow| Some(of(flow))).collect::<StringViewArray>())
@@ -206,7 +252,7 @@ fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<
     let null = |kind: &DataType| new_null_array(kind, height);
     let rates = flows.iter().map(|flow| udp(flow).map(|(_, rate_bps)| rate_bps)).collect::<Float64Array>();
     let mut columns: Vec<(&str, ArrayRef)> = vec![
-        ("flow_id", whole(0..height as u64)),
+        ("flow_id", whole(first..first + height as u64)),
         ("start_s", times(|flow| Some(flow.start_s))),
         ("src", host(|flow| flow.src)),
         ("dst", host(|flow| flow.dst)),
@@ -225,9 +271,7 @@ fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<
     }
     let connections = whole(flows.iter().map(|flow| u64::from(flow.connection)));
     let lasted = times(|flow| flow.lasted_s);
-    let called = flows.iter().any(|flow| flow.call_packets.is_some());
     let calls = whole_or_null(flows.iter().map(|flow| flow.call_packets));
-    let quic = flows.iter().any(|flow| flow.quic);
     let transports = flows.iter().map(|flow| flow.quic.then_some(QUIC)).collect::<StringViewArray>();
     let (mut bursts, mut scripts) = (Vec::with_capacity(height), Vec::with_capacity(height));
     for flow in flows.drain(..) {
@@ -239,23 +283,23 @@ fn flow_table(form: Form, mut flows: Vec<Flow>, addresses: &[String]) -> Result<
         bursts.push(own_bursts);
         scripts.push(own_script);
     }
-    if bursts.iter().any(Option::is_some) {
+    if has.bursts {
         columns.push(("bursts", burst_column(&bursts)?));
     }
-    if quic {
+    if has.quic {
         columns.push(("transport", Arc::new(transports)));
     }
-    if scripts.iter().any(Option::is_some) {
+    if has.scripts {
         columns.push(("script", script_column(&scripts)?));
     }
     columns.push(("connection_id", connections));
     if form == Form::Users {
         columns.push(("lasted_s", lasted));
     }
-    if called {
+    if has.calls {
         columns.push(("call_packets", calls));
     }
-    table(columns)
+    table(columns).map(Table::batch)
 }
 
 /// Rows of a table of connections: `udp`, `start_s`, `rtt_s`, and of each end `first_s`, `last_s`, `first_data_s`,

@@ -240,7 +240,7 @@ impl Hour {
         py.detach(|| {
             let mut run = settings.0.clone();
             run.counting.nonresponsive = hour.flows.iter().map(|flow| flow.udp.is_some()).collect();
-            run.scripts = of.scripts().clone();
+            run.scripts = of.scripts();
             run.bursts = hour.bursts.clone();
             run.traced = hour.calls.iter().map(|row| row + hour.probes as u32).collect();
             run.trace_limit = run.trace_limit.saturating_add(hour.call_packets);

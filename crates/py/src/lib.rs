@@ -18,6 +18,7 @@ mod listing;
 mod metrics;
 mod observed;
 mod output;
+mod pages;
 mod profiled;
 mod recommendation;
 mod replay;
@@ -37,11 +38,13 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Table>()?;
+    module.add_class::<pages::Pages>()?;
     module.add_class::<account::Account>()?;
     module.add_class::<shards::SplitCounts>()?;
     module.add_function(wrap_pyfunction!(schema::table_schema, module)?)?;
     module.add_function(wrap_pyfunction!(schema::summary_schema, module)?)?;
     module.add_class::<simulate::Control>()?;
+    module.add_class::<simulate::FlowList>()?;
     module.add_class::<runs::PlainRun>()?;
     module.add_function(wrap_pyfunction!(runs::run_plain, module)?)?;
     module.add_function(wrap_pyfunction!(runs::write_plain, module)?)?;
@@ -88,6 +91,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(wlan::wlan_airtimes, module)?)?;
     module.add_function(wrap_pyfunction!(wlan::wlan_standards, module)?)?;
     module.add_function(wrap_pyfunction!(worst::worst_exchanges, module)?)?;
+    module.add_function(wrap_pyfunction!(worst::likely_rows, module)?)?;
     module.add_function(wrap_pyfunction!(worst::over_time, module)?)?;
     module.add_function(wrap_pyfunction!(doubts::filtered_sentence, module)?)?;
     module.add_function(wrap_pyfunction!(capture::anonymized, module)?)?;

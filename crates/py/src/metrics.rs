@@ -14,7 +14,7 @@ use units::Time;
 
 use crate::flow_data::{other, script_trains, table, whole, whole_or_null};
 use crate::observed::{FactArrays, Observed, unfit};
-use crate::simulate::{FlowArrays, refused, run_and_list};
+use crate::simulate::{Flows, refused, run_and_list};
 use crate::table::{Table, as_json};
 
 /// Columns of the tables of a run that is none of the simulator's, by their names in these; NaN is null. Rows of the
@@ -146,19 +146,19 @@ impl TableArrays {
 pub fn observed(
     py: Python<'_>,
     settings: &str,
-    flows: FlowArrays,
+    flows: Flows,
     facts: FactArrays,
     tables: TableArrays,
 ) -> PyResult<Observed> {
     let (run, list) = run_and_list(py, settings, flows)?;
     let facts = facts.facts(py)?;
-    facts.check(&run, &list).map_err(unfit)?;
+    facts.check(&run, &list.flows).map_err(unfit)?;
     let output = tables.output(py, facts.before())?;
-    if let Some(train) = output.trains.iter().find(|train| train.flow as usize >= list.len()) {
-        let (row, flows) = (train.flow as usize - facts.before(), list.len() - facts.before());
+    if let Some(train) = output.trains.iter().find(|train| train.flow as usize >= list.flows.len()) {
+        let (row, flows) = (train.flow as usize - facts.before(), list.flows.len() - facts.before());
         return Err(PyValueError::new_err(format!("trains: flow_id = {row}: must be below {flows}")));
     }
-    Observed::of(&Ran { run: &run, flows: &list, output: &output, facts: &facts })
+    Observed::of(&Ran { run: &run, flows: &list.flows, output: &output, facts: &facts })
 }
 
 /// What users feel in runs of one discipline together: the key `users` of a summary, JSON. `idle_s` is the round-trip
@@ -339,13 +339,14 @@ struct Explained {
 /// # Errors
 /// `ValueError` as [`run`](crate::simulate::run), and for facts that do not fit the flows.
 #[pyfunction]
-pub fn queues_explained(py: Python<'_>, settings: &str, flows: FlowArrays, facts: &str) -> PyResult<String> {
+pub fn queues_explained(py: Python<'_>, settings: &str, flows: Flows, facts: &str) -> PyResult<String> {
     let facts: Facts = ::settings::read(facts).map_err(refused)?;
-    let (run, rows) = run_and_list(py, settings, flows)?;
-    facts.check(&run, &rows).map_err(unfit)?;
+    let (run, list) = run_and_list(py, settings, flows)?;
+    let rows = list.flows.as_slice();
+    facts.check(&run, rows).map_err(unfit)?;
     let found = py.detach(|| {
-        let output = netsim::run_both_ways(&run, &rows, &netsim::Control::default()).map_err(refused)?;
-        let ran = Ran { run: &run, flows: &rows, output: &output, facts: &facts };
+        let output = netsim::run_both_ways(&run, rows, &netsim::Control::default()).map_err(refused)?;
+        let ran = Ran { run: &run, flows: rows, output: &output, facts: &facts };
         let kinds = ::metrics::kinds(&ran, &[]).map_err(unfit)?;
         let mechanisms = ::metrics::mechanisms(&ran, &kinds).map_err(unfit)?;
         Ok::<_, PyErr>(Explained { waits: ::metrics::waits(&ran, &kinds, false), kinds, mechanisms })

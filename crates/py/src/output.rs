@@ -6,9 +6,10 @@ use pyo3::types::PyDict;
 
 use crate::table::Table;
 
-pub(crate) fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn as_dictionary(py: Python<'_>, mut output: Output) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
-    all.set_item("flows", Table::of(&output.records)?)?;
+    // Of a long list records and trains are given back as soon as their columns are there.
+    all.set_item("flows", Table::of(&std::mem::take(&mut output.records))?)?;
     all.set_item("samples", Table::of(&output.samples)?)?;
     all.set_item("drops", Table::of(&output.drops)?)?;
     all.set_item("packets", Table::of(&output.packets)?)?;
@@ -16,7 +17,7 @@ pub(crate) fn as_dictionary<'py>(py: Python<'py>, output: &Output) -> PyResult<B
     all.set_item("seconds", Table::of(&output.seconds)?)?;
     all.set_item("timeouts", Table::of(&output.timeouts)?)?;
     all.set_item("subflows", Table::of(&output.subflows)?)?;
-    all.set_item("trains", Table::of(&output.trains)?)?;
+    all.set_item("trains", Table::of(&std::mem::take(&mut output.trains))?)?;
     all.set_item("frames", Table::of(&output.frames)?)?;
     all.set_item("segments", Table::of(&output.segments)?)?;
     all.set_item("counters", Table::of(&[output.counters])?)?;

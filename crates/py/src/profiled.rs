@@ -9,7 +9,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringViewArray};
 use arrow_schema::{DataType, Field, Schema};
-use capture::{Connection, Leaving, Volume, read_files_to};
+use capture::{Connection, Leaving, StoredVolumes, Volume, read_files_to};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -28,7 +28,13 @@ use crate::table::{Table, as_json};
 pub struct CaptureProfile {
     found: Found,
     rows: Connections,
-    volumes: Arc<Vec<Volume>>,
+    volumes: Carried,
+}
+
+/// What each direction carried when.
+enum Carried {
+    Held(Arc<Vec<Volume>>),
+    Stored(Arc<StoredVolumes>),
 }
 
 /// Where the connections are.
@@ -67,7 +73,8 @@ impl Leaving for ToFile {
 /// Reads the captures at `paths` as one, as [`read_capture`](crate::capture::read_capture), and tells the class of each
 /// connection, as [`list_capture`](crate::listing::list_capture) does. Where not all connections can be held, those that are
 /// over leave first, and all of them wait in the new file `spill`; those that nobody answered are summed up when they leave,
-/// unless `all` are wanted.
+/// unless `all` are wanted. Volumes of more directions of connections than the options allow wait in a file of that name with
+/// the ending `volumes`.
 ///
 /// # Errors
 /// `ValueError` as there; `OSError` when the file cannot be written or read.
@@ -82,7 +89,8 @@ pub fn profile_capture(
     spill: PathBuf,
     all: bool,
 ) -> PyResult<CaptureProfile> {
-    let options = capture::Options { volumes_in_time: true, ..options.checked()? };
+    let volumes_to = Some(spill.with_extension("volumes"));
+    let options = capture::Options { volumes_in_time: true, volumes_to, ..options.checked()? };
     let internal = networks(internal)?;
     let mut onlooker = Onlooker::of(&look);
     let mut to_file = ToFile { tally: Tally::default(), spill: Spill::at(spill), all };
@@ -91,13 +99,14 @@ pub fn profile_capture(
     let read = outcome.map_err(|error| PyValueError::new_err(error.to_string()))?;
     let told = as_json(&Told::of(&read.counts))?;
     let ToFile { mut tally, mut spill, .. } = to_file;
-    let capture::Capture { connections, serials, mut volumes, .. } = read;
+    let capture::Capture { connections, serials, mut volumes, mut stored_volumes, .. } = read;
     let counted = py.detach(|| connections.iter().try_for_each(|connection| tally.add(connection)));
     counted.map_err(of_system)?;
     let found = Found::of(tally, internal.as_ref(), told)?;
     let rows = py.detach(|| {
         if spill.rows() == 0 {
             with_rows(&mut volumes, &serials);
+            stored_volumes = stored_volumes.take().map(|stored| stored.with_rows(&serials));
             let numbers: Vec<u64> = (0..connections.len() as u64).collect();
             return batch_of(&found.sites, &numbers, &connections).map(Connections::Held);
         }
@@ -107,10 +116,15 @@ pub fn profile_capture(
         let path = spill.close()?.ok_or_else(|| io::Error::other("no file"))?;
         let (stored, serials) = Stored::of(path)?;
         with_rows(&mut volumes, &serials);
+        stored_volumes = stored_volumes.take().map(|stored| stored.with_rows(&serials));
         Ok(Connections::Stored(stored))
     });
     let rows = rows.map_err(of_system)?;
-    Ok(CaptureProfile { found, rows, volumes: Arc::new(volumes) })
+    let volumes = match stored_volumes {
+        Some(stored) => Carried::Stored(Arc::new(stored)),
+        None => Carried::Held(Arc::new(volumes)),
+    };
+    Ok(CaptureProfile { found, rows, volumes })
 }
 
 /// Gives volumes the rows of their connections, whose numbers are `serials`, ascending.
@@ -251,14 +265,24 @@ impl CaptureProfile {
     /// What each direction carried when, by connection and time.
     ///
     /// # Errors
-    /// `RuntimeError` when arrow refuses the columns.
+    /// `RuntimeError` when arrow refuses the columns; `OSError` when they wait in a file that cannot be read.
     fn volumes(&self, py: Python<'_>) -> PyResult<Table> {
         let ordered = py.detach(|| {
-            let mut ordered = self.volumes.to_vec();
+            let mut ordered = match &self.volumes {
+                Carried::Held(volumes) => volumes.to_vec(),
+                Carried::Stored(stored) => {
+                    let mut volumes = Vec::with_capacity(stored.len());
+                    stored.each_while(|volume| {
+                        volumes.push(*volume);
+                        true
+                    })?;
+                    volumes
+                }
+            };
             ordered.sort_by_key(|volume| (volume.connection, volume.start_ns, volume.from_lower));
-            ordered
+            Ok(ordered)
         });
-        Table::of(&ordered)
+        Table::of(&ordered.map_err(of_system)?)
     }
 
     /// What crossed the link; `opener_near` says of each connection whether its opener is on the near side, and `pairs` has a
@@ -276,8 +300,11 @@ impl CaptureProfile {
         if opener_near.len().min(pairs.len()) < self.rows.height() {
             return Err(PyValueError::new_err("opener_near, pairs: fewer than connections"));
         }
-        let volumes = Arc::clone(&self.volumes);
-        Ok(LinkTraffic(py.detach(|| Traffic::of(Rows::Read(volumes, opener_near), &pairs, width_s, duration_s))))
+        let rows = match &self.volumes {
+            Carried::Held(volumes) => Rows::Read(Arc::clone(volumes), opener_near),
+            Carried::Stored(stored) => Rows::Stored(Arc::clone(stored), opener_near),
+        };
+        py.detach(|| Traffic::of(rows, &pairs, width_s, duration_s)).map(LinkTraffic).map_err(of_system)
     }
 
     /// Writes the table of connections as Parquet, `counts` (JSON) with it.
@@ -410,7 +437,8 @@ impl LinkTraffic {
             rtt_s: rtt_s[at],
         };
         let rows = (0..rows).map(row).collect();
-        Ok(LinkTraffic(py.detach(|| Traffic::of(Rows::Table(rows), &pairs, width_s, duration_s))))
+        let found = py.detach(|| Traffic::of(Rows::Table(rows), &pairs, width_s, duration_s));
+        found.map(LinkTraffic).map_err(of_system)
     }
 
     /// Rows of a direction.
@@ -442,7 +470,7 @@ impl LinkTraffic {
         up: bool,
         window: Option<(i64, f64)>,
     ) -> PyResult<[Bound<'py, PyBytes>; 2]> {
-        let (sums, there) = py.detach(|| self.0.by_connection(up, window));
+        let (sums, there) = py.detach(|| self.0.by_connection(up, window)).map_err(of_system)?;
         let sums = bytes_of(py, sums.into_iter().map(i64::to_ne_bytes))?;
         Ok([sums, bytes_of(py, there.into_iter().map(|there| [u8::from(there)]))?])
     }
@@ -456,7 +484,7 @@ impl LinkTraffic {
         wide_s: f64,
     ) -> PyResult<[Bound<'py, PyBytes>; 2]> {
         let wide = wide.to_vec(py)?;
-        let [down, up] = py.detach(|| self.0.waits(width_s, &wide, wide_s));
+        let [down, up] = py.detach(|| self.0.waits(width_s, &wide, wide_s)).map_err(of_system)?;
         Ok([bytes_of(py, down.into_iter().map(f64::to_ne_bytes))?, bytes_of(py, up.into_iter().map(f64::to_ne_bytes))?])
     }
 

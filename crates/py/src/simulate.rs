@@ -152,14 +152,56 @@ pub(crate) fn refused(error: impl Into<SettingsError>) -> PyErr {
     }
 }
 
+/// A flow list that several runs share.
+#[pyclass(frozen)]
+pub struct FlowList(Arc<settings::FlowList>);
+
+#[pymethods]
+impl FlowList {
+    /// # Errors
+    /// `ValueError` with one line for columns that do not fit each other.
+    #[new]
+    fn new(py: Python<'_>, columns: FlowArrays) -> PyResult<FlowList> {
+        let columns = columns.columns(py)?;
+        py.detach(move || columns.list()).map_err(refused).map(|list| FlowList(Arc::new(list)))
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.flows.len()
+    }
+}
+
+/// A flow list as it is made for one run, or for several.
+pub enum Flows {
+    /// Of several runs.
+    Shared(Arc<settings::FlowList>),
+    /// Of one.
+    Own(Box<FlowArrays>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Flows {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> PyResult<Flows> {
+        match given.cast::<FlowList>() {
+            Ok(list) => Ok(Flows::Shared(Arc::clone(&list.get().0))),
+            Err(_) => Ok(Flows::Own(Box::new(given.extract()?))),
+        }
+    }
+}
+
 /// What runs: settings, JSON, and the flow list.
 ///
 /// # Errors
 /// `ValueError` with one line for what is not taken.
-pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: FlowArrays) -> PyResult<(Run, Vec<FlowSpec>)> {
+pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: Flows) -> PyResult<(Run, Arc<settings::FlowList>)> {
     let mut run = settings::read::<Settings>(settings).map_err(refused)?.into_run().map_err(refused)?;
-    let rows = flows.columns(py)?.list().map_err(refused)?.put_into(&mut run);
-    Ok((run, rows))
+    let list = match flows {
+        Flows::Shared(list) => list,
+        Flows::Own(arrays) => Arc::new(arrays.columns(py)?.list().map_err(refused)?),
+    };
+    list.lend_to(&mut run);
+    Ok((run, list))
 }
 
 /// Runs `flows`, sorted by start, with `settings`, JSON. Returns a dictionary of tables; `cell` and `nodes` are `None`
@@ -174,30 +216,31 @@ pub(crate) fn run_and_list(py: Python<'_>, settings: &str, flows: FlowArrays) ->
 pub fn run<'py>(
     py: Python<'py>,
     settings: &str,
-    flows: FlowArrays,
+    flows: Flows,
     control: &Control,
     recording: Option<RecordingSettings>,
     facts: Option<FactArrays>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let recording = recording.map(|recording| recording.into_recording(py)).transpose()?;
     let facts = facts.map(|facts| facts.facts(py)).transpose()?;
-    let (mut run, rows) = run_and_list(py, settings, flows)?;
-    run.heard = facts.iter().flat_map(|facts| ::metrics::heard(&run, &rows, facts)).collect();
+    let (mut run, list) = run_and_list(py, settings, flows)?;
+    run.heard = facts.iter().flat_map(|facts| ::metrics::heard(&run, &list.flows, facts)).collect();
     let control = Arc::clone(&control.0);
     let (output, observed) = py.detach(move || {
+        let rows = list.flows.as_slice();
         let output = match recording {
-            Some(recording) => netsim::run_recorded(&run, &rows, &control, recording),
-            None => netsim::run(&run, &rows, &control),
+            Some(recording) => netsim::run_recorded(&run, rows, &control, recording),
+            None => netsim::run(&run, rows, &control),
         };
         let output = output.map_err(refused)?;
         let seen = |facts: Facts| {
-            let ran = Ran { run: &run, flows: &rows, output: &output, facts: &facts };
+            let ran = Ran { run: &run, flows: rows, output: &output, facts: &facts };
             Ok::<_, PyErr>((Observed::of(&ran)?, as_json(&Counts::of(&ran))?))
         };
         let observed = facts.map(seen).transpose()?;
         Ok::<_, PyErr>((output, observed))
     })?;
-    let found = as_dictionary(py, &output)?;
+    let found = as_dictionary(py, output)?;
     if let Some((observed, counts)) = observed {
         found.set_item("observed", Bound::new(py, observed)?)?;
         found.set_item("counts", counts)?;

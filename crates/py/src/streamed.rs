@@ -142,7 +142,7 @@ pub fn run_streamed<'py>(
         (Err(_), Some(error)) => return Err(error),
         (Err(error), None) => return Err(refused(error)),
     };
-    Ok((as_dictionary(py, &output)?, as_json(&sink.figures.figures())?))
+    Ok((as_dictionary(py, output)?, as_json(&sink.figures.figures())?))
 }
 
 /// Serves the transfers of `batches`, as of [`run_streamed`], by the fluid engine: `levels` as of

@@ -23,6 +23,14 @@ impl Table {
 }
 
 impl Table {
+    /// The same of some columns alone, by name.
+    ///
+    /// # Errors
+    /// As [`Table::of`].
+    pub(crate) fn of_columns<R: Record>(rows: &[R], names: &[String]) -> PyResult<Table> {
+        runs::batch_of(rows, names).map(Table).map_err(failed)
+    }
+
     /// Its columns.
     pub(crate) fn batch(self) -> RecordBatch {
         self.0

@@ -1,5 +1,7 @@
 //! The flows of a capture at their times, in any form, before users wait.
 
+use std::ops::Range;
+
 use capture::Protocol;
 use workload::{MOST_BYTES, Script};
 
@@ -73,6 +75,19 @@ pub enum What {
     Rate(u32, f64),
     /// UDP: packets at their times, the longest of this length on the wire, bytes, at this mean rate, bit/s.
     Bursts(Vec<workload::Burst>, u32, f64),
+}
+
+/// What some flow of a list has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Has {
+    /// Packets at their times.
+    pub bursts: bool,
+    /// What its ends say to each other.
+    pub scripts: bool,
+    /// It is a direction of a call.
+    pub calls: bool,
+    /// It is replayed by QUIC.
+    pub quic: bool,
 }
 
 /// What a row of the list is made of.
@@ -160,13 +175,41 @@ impl Captured<'_> {
     /// # Errors
     /// A wait above a day.
     pub fn flows(&self) -> Result<Vec<Flow>, Refused> {
+        self.flows_between(0..self.rows.len(), &self.calls())
+    }
+
+    /// The flows in the order of their starts, at most so many at a time: `take` gets them and what all of them have.
+    ///
+    /// # Errors
+    /// A wait above a day.
+    pub fn flows_in_parts(&self, most: usize, mut take: impl FnMut(Vec<Flow>, Has)) -> Result<(), Refused> {
         let calls = self.calls();
-        let mut calls = calls.iter().peekable();
-        let flow = |(place, row): (usize, &Row)| {
-            let call_packets = calls.next_if(|&&(own, _)| own == place).map(|&(_, packets)| packets);
-            self.flow(place, row, call_packets)
+        let any = |is: fn(&Source) -> bool| self.rows.iter().any(|row| is(&row.what));
+        let has = Has {
+            bursts: any(|what| matches!(what, Source::Datagrams(_))),
+            scripts: any(|what| matches!(what, Source::Script(..))),
+            calls: !calls.is_empty(),
+            quic: self
+                .rows
+                .iter()
+                .any(|row| !matches!(row.what, Source::Datagrams(_)) && self.known.paths[row.connection as usize].quic),
         };
-        self.rows.iter().enumerate().map(flow).collect()
+        // A list without flows has columns, too.
+        let firsts = (0..self.rows.len().max(1)).step_by(most.max(1));
+        for first in firsts {
+            let rows = first..self.rows.len().min(first + most.max(1));
+            take(self.flows_between(rows, &calls)?, has);
+        }
+        Ok(())
+    }
+
+    fn flows_between(&self, rows: Range<usize>, calls: &[(usize, u64)]) -> Result<Vec<Flow>, Refused> {
+        let mut calls = calls[calls.partition_point(|&(place, _)| place < rows.start)..].iter().peekable();
+        let flow = |place: usize| {
+            let call_packets = calls.next_if(|&&(own, _)| own == place).map(|&(_, packets)| packets);
+            self.flow(place, &self.rows[place], call_packets)
+        };
+        rows.map(flow).collect()
     }
 
     fn flow(&self, place: usize, row: &Row, call_packets: Option<u64>) -> Result<Flow, Refused> {

@@ -5,6 +5,7 @@
 //! hour share with those that they are copies of.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use netsim::{Bursts, FlowSpec, Scripts};
 use workload::MOST_BYTES;
@@ -20,7 +21,7 @@ pub struct Specs {
     /// In the order of their starts.
     pub flows: Vec<FlowSpec>,
     /// What the ends of TCP connections say to each other.
-    pub scripts: Scripts,
+    pub scripts: Arc<Scripts>,
     /// The packets of UDP flows.
     pub bursts: Bursts,
 }
@@ -127,8 +128,8 @@ impl Hours {
     }
 
     /// What the ends of the connections of every hour say to each other.
-    pub fn scripts(&self) -> &Scripts {
-        &self.specs.scripts
+    pub fn scripts(&self) -> Arc<Scripts> {
+        Arc::clone(&self.specs.scripts)
     }
 
     /// The hour that `seed` and `number` draw, up to the end of the run; None where nothing starts before that.
@@ -311,7 +312,7 @@ mod tests {
         let burst = Burst { at: Time::ZERO, gap: Time(1000), packets: 3, len: 1028 };
         let specs = Specs {
             flows: (0..10).map(flow).collect(),
-            scripts: Scripts { list: vec![vec![train(false, 100), train(true, 1360)]], ..Scripts::default() },
+            scripts: Scripts { list: vec![vec![train(false, 100), train(true, 1360)]], ..Scripts::default() }.into(),
             bursts: Bursts { of: vec![(3, 0..1)], list: vec![burst] },
         };
         let origins = Origins {

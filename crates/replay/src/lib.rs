@@ -41,7 +41,7 @@ mod unanswerable;
 
 pub use closed::{Start, closed};
 pub use doubts::{clocks, copies, filtered, one_sided};
-pub use flows::{Captured, Flow, What};
+pub use flows::{Captured, Flow, Has, What};
 pub use form::Form;
 pub use hosts::Networks;
 pub use hours::{Hour, Hours, Numbering, Origins, ProbeRows, Specs};

@@ -5,7 +5,7 @@ use capture::{Capture, Duplicates, Ideal, Sieve};
 use crate::refused::Refused;
 
 /// Trains and packets read of a capture at most, those of the largest workload.
-const MOST_TRAINS: usize = 20_000_000;
+const MOST_TRAINS: usize = 200_000_000;
 /// Rows of what was carried when.
 const MOST_VOLUMES: usize = 1 << 20;
 /// Connections that are open at once.

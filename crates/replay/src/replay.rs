@@ -1,6 +1,8 @@
 //! A capture, ready to be replayed over any link.
 
-use capture::{Capture, Connection, Protocol};
+use std::borrow::Cow;
+
+use capture::{Capture, Connection, Counts, Packet, Protocol, Train, Volume};
 use hosts::{Ends, Networks, Seen, Sites, Tally, Unsited};
 
 use crate::calls::calls;
@@ -69,14 +71,36 @@ impl Replay {
     pub fn of(reading: &Reading, options: Options) -> Result<Replay, Refused> {
         let Reading { name, capture } = reading;
         let Capture { connections, trains, packets, volumes, counts, .. } = capture;
+        Replay::of_parts(name, connections.into(), trains, packets.into(), volumes.into(), counts, options)
+    }
+
+    /// The same of a reading that nobody needs any more: what it holds is given back as soon as it is used.
+    ///
+    /// # Errors
+    /// As [`Replay::of`].
+    pub fn of_all(reading: Reading, options: Options) -> Result<Replay, Refused> {
+        let Reading { name, capture } = reading;
+        let Capture { connections, trains, packets, volumes, counts, .. } = capture;
+        Replay::of_parts(&name, connections.into(), &trains, packets.into(), volumes.into(), &counts, options)
+    }
+
+    fn of_parts(
+        name: &str,
+        connections: Cow<'_, [Connection]>,
+        trains: &[Train],
+        packets: Cow<'_, [Packet]>,
+        volumes: Cow<'_, [Volume]>,
+        counts: &Counts,
+        options: Options,
+    ) -> Result<Replay, Refused> {
         let form = options.form;
         let ends = Ends::of(connections.iter().map(|one| [one.opener.address, one.responder.address]));
         let networks = options.networks.as_ref();
         if networks.is_some() {
-            Sites::of(&tally(connections).map_err(Unsited::from)?, networks)?;
+            Sites::of(&tally(&connections).map_err(Unsited::from)?, networks)?;
         }
-        if !carries(connections) {
-            let why = why_nothing(connections, counts);
+        if !carries(&connections) {
+            let why = why_nothing(&connections, counts);
             return refused(format!("{name}: no TCP connection with payload and no UDP flow to replay{why}"));
         }
         for (what, kept, left_out) in
@@ -87,39 +111,47 @@ impl Replay {
                 return refused(format!("{what} = {found}: must be at most {kept} to replay a capture by its {what}"));
             }
         }
-        let all: Vec<usize> = (0..connections.len()).collect();
-        let carrying: Vec<usize> =
-            all.iter().copied().filter(|&row| connections[row].protocol != Protocol::Icmp).collect();
         let bytes = |one: &Connection| one.from_opener.wire_bytes.saturating_add(one.from_responder.wire_bytes);
         let wire_bytes: Vec<u64> = connections.iter().map(bytes).collect();
-        let of_rows = |rows| Seen { ends: &ends, wire_bytes: &wire_bytes, rows }.near(networks);
-        let (near, of_all) = (of_rows(&carrying).inside, of_rows(&all));
+        let of_rows = |rows: Vec<usize>| Seen { ends: &ends, wire_bytes: &wire_bytes, rows: &rows }.near(networks);
+        let all = 0..connections.len();
+        let carrying = all.clone().filter(|&row| connections[row].protocol != Protocol::Icmp).collect();
+        let (near, of_all) = (of_rows(carrying).inside, of_rows(all.collect()));
+        drop(wire_bytes);
         let width_s = counts.volume_width_ns as f64 * 1e-9;
-        let called = calls(connections, volumes, width_s);
-        let mut said = clocks_of(volumes, counts);
-        said.extend(missing(connections, counts, &ends, &of_all.inside));
+        let called = calls(&connections, &volumes, width_s);
+        let mut said = clocks_of(&volumes, counts);
+        said.extend(missing(&connections, counts, &ends, &of_all.inside));
         let left_out_share = left_out_share(counts);
-        let framing = framing(connections, counts, &ends, &of_all.inside);
-        let tap = Tap::of(connections, volumes, &ends, &near);
-        let paths = paths(connections, &ends, &near);
+        let framing = framing(&connections, counts, &ends, &of_all.inside);
+        let tap = Tap::of(&connections, &volumes, &ends, &near);
+        drop(volumes);
+        let paths = paths(&connections, &ends, &near);
         let (datagrams, bursts) = match form {
             Form::Transfers => Default::default(),
-            _ => datagrams(packets, &paths, form == Form::Packets),
+            _ => datagrams(&packets, &paths, form == Form::Packets),
         };
-        let udp = UdpShare::of(connections, &called, &media(connections, &datagrams, &bursts));
+        drop(packets);
+        let udp = UdpShare::of(&connections, &called, &media(&connections, &datagrams, &bursts));
         let doubts = doubts(&udp, counts, of_all.crossing);
-        let pieces = match form {
-            Form::Users | Form::Trains => pieces(trains, &paths, &ends, &near, &tap),
-            Form::Packets | Form::Transfers => Vec::new(),
-        };
-        let transfers = if form == Form::Transfers { exchanged(connections) } else { Vec::new() };
+        let transfers = if form == Form::Transfers { exchanged(&connections) } else { Vec::new() };
         let call = |row: u32| KnownCall {
             connection: row,
             opener_packets: connections[row as usize].from_opener.packets,
             responder_packets: connections[row as usize].from_responder.packets,
         };
+        let calls = called.into_iter().map(call).collect();
         let mut begun_s: Vec<f64> = connections.iter().map(|one| seconds(one.start_ns)).collect();
         begun_s.sort_by(f64::total_cmp);
+        let lasted_s = lasted_s(&connections);
+        let partial = partial(counts, connections.len());
+        let quic_datagram_bytes = quic_datagram_bytes(&connections);
+        // Most of what a long capture takes.
+        drop(connections);
+        let pieces = match form {
+            Form::Users | Form::Trains => pieces(trains, &paths, &ends, &near, &tap),
+            Form::Packets | Form::Transfers => Vec::new(),
+        };
         let known = Known {
             form,
             tcp_only: options.tcp_only,
@@ -127,16 +159,14 @@ impl Replay {
             sizes: Sizes { mss: options.mss, header_bytes: options.header_bytes },
             pieces,
             transfers,
-            calls: called.into_iter().map(call).collect(),
-            lasted_s: lasted_s(connections),
-            name: name.clone(),
+            calls,
+            lasted_s,
+            name: name.to_owned(),
             ends,
             paths,
             datagrams,
             bursts,
         };
-        let partial = partial(counts, connections.len());
-        let quic_datagram_bytes = quic_datagram_bytes(connections);
         Ok(Replay { known, tap, doubts, partial, missing: said, udp, quic_datagram_bytes, left_out_share, framing })
     }
 

@@ -269,21 +269,19 @@ fn mark_pauses(parts: &mut [Part<'_>], ends: &Ends) {
 }
 
 /// Trains of one side in a row that were flights of one train are one: between them nothing but a round trip passed.
-fn without_flights(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
-    let mut whole: Vec<Part<'_>> = Vec::with_capacity(parts.len());
-    for part in parts {
-        match whole.last_mut() {
-            Some(held) if part.same == Some(true) && part.went_on_s() <= 0.0 => {
-                held.end_s = held.end_s.max(part.end_s);
-                held.bytes = held.bytes.saturating_add(part.bytes);
-                part.piece.theoretical_s.into_iter().for_each(|ideal_s| held.theoretical_s.add(ideal_s));
-                held.busy |= part.busy;
-                held.lost |= part.lost;
-            }
-            _ => whole.push(part),
+fn without_flights(mut parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    parts.dedup_by(|part, held| {
+        let goes_on = part.same == Some(true) && part.went_on_s() <= 0.0;
+        if goes_on {
+            held.end_s = held.end_s.max(part.end_s);
+            held.bytes = held.bytes.saturating_add(part.bytes);
+            part.piece.theoretical_s.into_iter().for_each(|ideal_s| held.theoretical_s.add(ideal_s));
+            held.busy |= part.busy;
+            held.lost |= part.lost;
         }
-    }
-    whole
+        goes_on
+    });
+    parts
 }
 
 /// Of each address, what its trains mostly took since they were heard; 0 where nothing tells, s.

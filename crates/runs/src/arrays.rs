@@ -13,7 +13,19 @@ use tables::{Column, Meaning, Record, Values};
 /// # Errors
 /// Arrow refuses the columns.
 pub fn batch<R: Record>(rows: &[R]) -> Result<RecordBatch, ArrowError> {
-    let (fields, arrays): (Vec<_>, Vec<_>) = R::columns().iter().map(|column| told(column, rows)).unzip();
+    made(R::columns().iter(), rows)
+}
+
+/// The same with some columns alone, by name.
+///
+/// # Errors
+/// As [`batch`].
+pub fn batch_of<R: Record>(rows: &[R], names: &[String]) -> Result<RecordBatch, ArrowError> {
+    made(R::columns().iter().filter(|column| names.iter().any(|name| *name == column.meaning.name)), rows)
+}
+
+fn made<'a, R: Record>(columns: impl Iterator<Item = &'a Column<R>>, rows: &[R]) -> Result<RecordBatch, ArrowError> {
+    let (fields, arrays): (Vec<_>, Vec<_>) = columns.map(|column| told(column, rows)).unzip();
     let version = [("mayfly.table", R::TABLE.to_owned()), ("mayfly.schema", R::VERSION.to_string())];
     let metadata: HashMap<_, _> = version.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     let schema = Arc::new(Schema::new_with_metadata(fields, metadata));

@@ -14,7 +14,7 @@ mod run;
 mod sums;
 pub mod table_file;
 
-pub use arrays::batch;
+pub use arrays::{batch, batch_of};
 pub use figures::Figures;
 pub use files::{Labels, Numbers, Written};
 pub use list::List;

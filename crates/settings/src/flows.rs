@@ -1,5 +1,7 @@
 //! Flow lists as columns.
 
+use std::sync::Arc;
+
 use netsim::{Burst, Bursts, FlowSpec, Part, Run, Scripts, Train};
 use serde::{Deserialize, Deserializer, Serialize};
 use units::Time;
@@ -90,7 +92,7 @@ pub struct FlowList {
     /// In the order of the columns.
     pub flows: Vec<FlowSpec>,
     /// What the ends of connections say.
-    pub scripts: Scripts,
+    pub scripts: Arc<Scripts>,
     /// Of UDP flows that do not send at one constant rate.
     pub bursts: Bursts,
     /// By which each flow is counted; empty for none.
@@ -131,7 +133,7 @@ impl FlowColumns {
             nonresponsive: self.flags.iter().map(|flags| flags & 8 != 0).collect(),
             ..FlowList::default()
         };
-        self.scripts.hand_out(&mut found.scripts, &mut found.flows)?;
+        self.scripts.hand_out(Arc::make_mut(&mut found.scripts), &mut found.flows)?;
         Ok(found)
     }
 
@@ -251,5 +253,13 @@ impl FlowList {
         run.bursts = self.bursts;
         run.scripts = self.scripts;
         self.flows
+    }
+
+    /// Makes the flows those of one of the runs that share the list.
+    pub fn lend_to(&self, run: &mut Run) {
+        run.counting.classes.clone_from(&self.classes);
+        run.counting.nonresponsive.clone_from(&self.nonresponsive);
+        run.bursts.clone_from(&self.bursts);
+        run.scripts = Arc::clone(&self.scripts);
     }
 }

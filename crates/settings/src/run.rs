@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use netsim::{Application, Bursts, ConfigError, Counting, Impairment, Network, OwnTransport, Probe, Run, Scripts, Tcp};
+use netsim::{Application, Bursts, ConfigError, Counting, Impairment, Network, OwnTransport, Probe, Run, Tcp};
 use qdisc::Limit;
 use serde::Deserialize;
 use units::{BitRate, Time};
@@ -122,7 +122,7 @@ impl Settings {
             trace_limit: self.trace_limit,
             subflows: self.subflows,
             probes: self.probes.iter().map(|&flow| Probe { flow, echo: self.echoes.contains(&flow) }).collect(),
-            scripts: Scripts::default(),
+            scripts: Arc::default(),
             bursts: Bursts::default(),
             heard: Vec::new(),
         })

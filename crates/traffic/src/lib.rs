@@ -4,9 +4,10 @@
 //! that a load is one pass over the moments of its direction. Rows come as they are read, in the order of time, or are put
 //! into it by the digits of their times.
 
+use std::io;
 use std::sync::Arc;
 
-use capture::Volume;
+use capture::{StoredVolumes, Volume};
 
 /// What one direction of a connection carried in one window of time.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,8 @@ pub struct Row {
 pub enum Rows {
     /// As they were read, and whether the opener of each connection is on the near side.
     Read(Arc<Vec<Volume>>, Vec<bool>),
+    /// The same in a file, in the order of time.
+    Stored(Arc<StoredVolumes>, Vec<bool>),
     /// In a table.
     Table(Vec<Row>),
 }
@@ -37,34 +40,41 @@ impl Rows {
     fn len(&self) -> usize {
         match self {
             Rows::Read(volumes, _) => volumes.len(),
+            Rows::Stored(volumes, _) => volumes.len(),
             Rows::Table(rows) => rows.len(),
         }
     }
 
+    /// A row in memory.
     #[inline]
     fn at(&self, place: usize) -> Row {
         match self {
             Rows::Read(volumes, opener_near) => row_of(&volumes[place], opener_near),
+            Rows::Stored(..) => {
+                unreachable!("rows of a file are in the order of time and are read one after the other")
+            }
             Rows::Table(rows) => rows[place],
         }
     }
 
     /// Rows in the order they stand, until `see` says no; whether it never did.
     #[inline]
-    fn each_while(&self, mut see: impl FnMut(Row) -> bool) -> bool {
-        match self {
+    fn each_while(&self, mut see: impl FnMut(Row) -> bool) -> io::Result<bool> {
+        Ok(match self {
             Rows::Read(volumes, opener_near) => volumes.iter().all(|volume| see(row_of(volume, opener_near))),
+            Rows::Stored(volumes, opener_near) => volumes.each_while(|volume| see(row_of(volume, opener_near)))?,
             Rows::Table(rows) => rows.iter().all(|row| see(*row)),
-        }
+        })
     }
 
     /// Every row, in the order they stand.
     #[inline]
-    fn each(&self, mut see: impl FnMut(Row)) {
+    fn each(&self, mut see: impl FnMut(Row)) -> io::Result<()> {
         self.each_while(|row| {
             see(row);
             true
-        });
+        })?;
+        Ok(())
     }
 
     /// Numbers that are in the order of the times.
@@ -74,6 +84,8 @@ impl Rows {
                 let least = volumes.iter().map(|volume| volume.start_ns).min().unwrap_or(0);
                 volumes.iter().map(|volume| volume.start_ns.wrapping_sub(least) as u64).collect()
             }
+            // They are in this order.
+            Rows::Stored(volumes, _) => (0..volumes.len() as u64).collect(),
             Rows::Table(rows) => rows.iter().map(|row| in_order(row.start_s)).collect(),
         }
     }
@@ -170,6 +182,9 @@ pub struct Traffic {
     counts: [usize; 2],
     sums: [ByConnection; 2],
     timed: Vec<Timed>,
+    /// Of rows in a file, of which those that ended a round trip are not held: the number of the two hosts of each
+    /// connection, and the least of these and a direction.
+    of_file: Option<(Vec<u32>, Vec<f64>)>,
     longest_silence_s: Option<f64>,
     width_s: f64,
     duration_s: f64,
@@ -178,12 +193,15 @@ pub struct Traffic {
 impl Traffic {
     /// Of rows of windows of `width_s` in a capture that lasts `duration_s`; `pairs` has for each connection a number of
     /// the two hosts that it is between.
-    pub fn of(rows: Rows, pairs: &[u32], width_s: f64, duration_s: f64) -> Traffic {
-        let mut found = Traffic::none(&rows, pairs.len(), width_s, duration_s);
+    ///
+    /// # Errors
+    /// Rows in a file that cannot be read.
+    pub fn of(rows: Rows, pairs: &[u32], width_s: f64, duration_s: f64) -> io::Result<Traffic> {
+        let mut found = Traffic::none(&rows, pairs, width_s, duration_s);
         let mut before = None;
-        found.in_time = rows.each_while(|row| found.add(row, pairs, &mut before));
+        found.in_time = rows.each_while(|row| found.add(row, pairs, &mut before))?;
         if !found.in_time {
-            (found, before) = (Traffic::none(&rows, pairs.len(), width_s, duration_s), None);
+            (found, before) = (Traffic::none(&rows, pairs, width_s, duration_s), None);
             for place in order_of(&rows.times()) {
                 found.add(rows.at(place as usize), pairs, &mut before);
             }
@@ -198,14 +216,16 @@ impl Traffic {
         for timed in &mut found.timed {
             timed.wait_s -= least[timed.between as usize];
         }
-        found
+        Ok(found)
     }
 
     /// Before there is a row.
-    fn none(rows: &Rows, connections: usize, width_s: f64, duration_s: f64) -> Traffic {
-        // What is not filled is not touched.
-        let moments = || Vec::with_capacity(rows.len());
-        let none = || (vec![0; connections], vec![false; connections]);
+    fn none(rows: &Rows, pairs: &[u32], width_s: f64, duration_s: f64) -> Traffic {
+        let stored = matches!(rows, Rows::Stored(..));
+        // What is not filled is not touched; of a file there are many rows at a time.
+        let moments = || Vec::with_capacity(if stored { 0 } else { rows.len() });
+        let none = || (vec![0; pairs.len()], vec![false; pairs.len()]);
+        let count = pairs.iter().max().map_or(0, |&pair| 2 * (pair as usize + 1));
         Traffic {
             rows: Rows::Table(Vec::new()),
             in_time: false,
@@ -213,6 +233,7 @@ impl Traffic {
             counts: [0; 2],
             sums: [none(), none()],
             timed: Vec::new(),
+            of_file: stored.then(|| (pairs.to_vec(), vec![f64::INFINITY; count])),
             longest_silence_s: None,
             width_s,
             duration_s,
@@ -242,7 +263,11 @@ impl Traffic {
             _ => self.moments[way].push(Moment { start_s, wire_bytes, acked_bytes }),
         }
         if !rtt_s.is_nan() {
-            self.timed.push(Timed { start_s, between: 2 * pairs[connection] + u32::from(up), wait_s: rtt_s });
+            let between = 2 * pairs[connection] + u32::from(up);
+            match &mut self.of_file {
+                Some((_, least)) => least[between as usize] = least[between as usize].min(rtt_s),
+                None => self.timed.push(Timed { start_s, between, wait_s: rtt_s }),
+            }
         }
         true
     }
@@ -313,9 +338,12 @@ impl Traffic {
     }
 
     /// Bytes of each connection in a direction, in one window of a width or in all of them.
-    pub fn by_connection(&self, up: bool, window: Option<(i64, f64)>) -> ByConnection {
+    ///
+    /// # Errors
+    /// As [`Traffic::of`].
+    pub fn by_connection(&self, up: bool, window: Option<(i64, f64)>) -> io::Result<ByConnection> {
         let all = &self.sums[usize::from(up)];
-        let Some((window, width_s)) = window else { return all.clone() };
+        let Some((window, width_s)) = window else { return Ok(all.clone()) };
         let (mut sums, mut there) = (vec![0_i64; all.0.len()], vec![false; all.0.len()]);
         let mut see = |row: Row| {
             if row.up == up && self.window(row.start_s, width_s) == window {
@@ -323,7 +351,7 @@ impl Traffic {
                 there[row.connection] = true;
             }
         };
-        if self.in_time {
+        if self.in_time && self.of_file.is_none() {
             let at_least = |least: i64| {
                 let (mut low, mut high) = (0, self.rows.len());
                 while low < high {
@@ -338,20 +366,23 @@ impl Traffic {
             };
             (at_least(window)..at_least(window.saturating_add(1))).for_each(|place| see(self.rows.at(place)));
         } else {
-            self.rows.each(see);
+            self.rows.each(see)?;
         }
-        (sums, there)
+        Ok((sums, there))
     }
 
     /// Least wait in each window of `width_s` whose middle is in one of the `wide` ones of `wide_s`, at the side of the tap
     /// of the sender down and up, s: what is above the least round-trip time of the direction between two hosts.
-    pub fn waits(&self, width_s: f64, wide: &[i64], wide_s: f64) -> [Vec<f64>; 2] {
+    ///
+    /// # Errors
+    /// As [`Traffic::of`].
+    pub fn waits(&self, width_s: f64, wide: &[i64], wide_s: f64) -> io::Result<[Vec<f64>; 2]> {
         let mut wide = wide.to_vec();
         wide.sort_unstable();
         let mut found: [Vec<f64>; 2] = Default::default();
         let mut at: [Option<i64>; 2] = [None; 2];
         let mut next = 0;
-        for timed in &self.timed {
+        let mut see = |timed: &Timed| {
             let window = self.window(timed.start_s, width_s);
             let above = floor((window as f64 + 0.5) * width_s * (1.0 / wide_s));
             // Both are in the order of time.
@@ -359,7 +390,7 @@ impl Traffic {
                 next += 1;
             }
             if wide.get(next) != Some(&above) {
-                continue;
+                return;
             }
             let way = timed.between as usize & 1;
             match found[way].last_mut() {
@@ -367,8 +398,17 @@ impl Traffic {
                 _ => found[way].push(timed.wait_s),
             }
             at[way] = Some(window);
+        };
+        match &self.of_file {
+            None => self.timed.iter().for_each(see),
+            Some((pairs, least)) => self.rows.each(|Row { connection, up, start_s, rtt_s, .. }| {
+                if !rtt_s.is_nan() {
+                    let between = 2 * pairs[connection] + u32::from(up);
+                    see(&Timed { start_s, between, wait_s: rtt_s - least[between as usize] });
+                }
+            })?,
         }
-        found
+        Ok(found)
     }
 
     /// Longest time between one row and the next, s; None where all are of one time.
@@ -415,18 +455,21 @@ mod tests {
 
     #[test]
     fn loads_and_bytes_are_those_of_the_rows() {
-        let found = Traffic::of(Rows::Table(rows()), &[4, 4, 2], 0.0, 4.0);
+        let found = Traffic::of(Rows::Table(rows()), &[4, 4, 2], 0.0, 4.0).expect("rows in memory");
         assert_eq!((found.rows(true), found.carried(true), found.carried(false)), (5, 500, 100));
         // What is before time 0 or beyond the last whole window is left out.
         assert_eq!(found.loads(true, Measure::Passed, 1.0), (vec![0, 1], vec![1600.0, 800.0]));
         assert_eq!(found.largest_load(true, Measure::Passed, 1.0), 1600.0);
         assert_eq!(found.largest_load(false, Measure::Passed, 9.0), 0.0);
         assert_eq!(found.loads(false, Measure::Acknowledged, 0.5), (vec![3], vec![112.0]));
-        assert_eq!(found.by_connection(true, None), (vec![200, 200, 100], vec![true; 3]));
-        assert_eq!(found.by_connection(true, Some((0, 1.0))), (vec![100, 100, 0], vec![true, true, false]));
+        assert_eq!(found.by_connection(true, None).expect("rows"), (vec![200, 200, 100], vec![true; 3]));
+        assert_eq!(
+            found.by_connection(true, Some((0, 1.0))).expect("rows"),
+            (vec![100, 100, 0], vec![true, true, false])
+        );
         assert_eq!(found.longest_silence_s(), Some(7.5));
         // Connections 0 and 1 are between the same hosts.
-        assert_eq!(found.waits(0.5, &[1, 0], 1.0), [vec![], vec![0.0, 0.25]]);
+        assert_eq!(found.waits(0.5, &[1, 0], 1.0).expect("rows"), [vec![], vec![0.0, 0.25]]);
     }
 
     #[test]

@@ -53,6 +53,11 @@ class Session:
 
             refuse_unwritable(out)
 
+    def early(self, sentence: str) -> None:
+        """Say something on standard error before the long part of the work, unless ``quiet``."""
+        if not self.quiet:
+            print(f"mayfly: {harmless(sentence)}", file=sys.stderr, flush=True)
+
     @contextmanager
     def progress(self, title: str) -> Iterator[Callable[[float], None] | None]:
         """A progress bar on standard error while it is a terminal.

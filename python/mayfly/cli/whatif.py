@@ -163,6 +163,7 @@ def whatif(
             engine=by_name(engine),
             filter=filter,
             anonymize=key,
+            tell=session.early,
         )
     result.summary["notes"] = [*result.summary.get("notes", []), *told]
     session.finish(with_models(result, models, models_path), columns=columns, details=details)

@@ -102,6 +102,9 @@ def _parts(
     timeouts: pl.DataFrame | None,
 ) -> tuple[str, list[str], list[dict[str, Any]]]:
     """Title, body and plots."""
+    if not isinstance(records, ArrayRuns):
+        # No figure shows what their ends say, and the rows of scripts take long to move.
+        records = records.drop("script", "bursts", strict=False)
     rows = summary["disciplines"]
     where = place_sentence(summary)
     if many := len(rows) > MANY:

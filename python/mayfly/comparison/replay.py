@@ -18,6 +18,7 @@ from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
 from mayfly.simulate.traces import CALL
 from mayfly.summary_types import Accounted
 from mayfly.text import quantity
+from mayfly.text.pages import in_pages
 from mayfly.text.readable import printable
 from mayfly.workload.account import account_of, aside_of, started
 from mayfly.workload.capture import RTT_BOUNDS_S
@@ -50,6 +51,13 @@ _PROBED_S = 3600.0
 
 _LEAST_PROBED_S = 10.0
 """... and as long as a playout buffer takes to adapt, at least."""
+
+_ENDS = ("opener", "opener_port", "responder", "responder_port")
+_OF_CONNECTIONS = (
+    *("protocol", *_ENDS, "start_s", "end_s"),
+    *(f"{end}_{name}" for end in ("opener", "responder") for name in ("packets", "wire_bytes")),
+)
+"""Columns of connections that accounts, busiest minutes and names of hosts are made of."""
 
 _PROBES = {"probes.ping": True, "probes.call": True}
 
@@ -191,7 +199,7 @@ def replay_of(
     account = account_of(counts, [capture], aside_of(connections, started(flows, scenario.duration)))
     return Replay(
         scenario=scenario,
-        flows=flows,
+        flows=in_pages(flows),
         span_s=span_s,
         replay=replay,
         load=load,
@@ -344,7 +352,9 @@ def _read(
     if nothing := nothing_passes(captured.counts):
         none = "no TCP connection with payload and no UDP flow to replay"
         raise MayflyError(f"{printable(capture)}: {none}: {nothing}")
-    found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes)
+    # The replay gives the connections back, which are most of what a long capture takes.
+    connections = captured.connections(_OF_CONNECTIONS)
+    found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes, last=True)
     # Transfers at their times do not ask what the captured link did.
     untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}
-    return found, captured.counts | untold, captured.connections()
+    return found, captured.counts | untold, connections

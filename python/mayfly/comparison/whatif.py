@@ -1,7 +1,7 @@
 """The flows of a capture over a bottleneck of a given rate, under each discipline."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace as changed
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,7 +21,7 @@ from mayfly.comparison.worst import add_worst
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError
 from mayfly.metrics import answer
-from mayfly.metrics.trains import exchange_records, time_row, train_records
+from mayfly.metrics.trains import exchange_records, time_row, train_times
 from mayfly.simulate.run import Progress, named, starting_in_time
 from mayfly.workload.mix import offered
 from mayfly.workload.replayed import closed
@@ -49,6 +49,7 @@ def whatif(
     engine: Engine | None = None,
     filter: str | None = None,
     anonymize: bool | bytes | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Replays the transfers of a capture over a bottleneck link.
 
@@ -97,6 +98,9 @@ def whatif(
     anonymize : bool or bytes, optional
         Give addresses the images that Crypto-PAn makes of them under this key of 32 bytes, or under one of this run
         alone (True). ``internal`` and ``filter`` name real addresses.
+    tell : callable, optional
+        Called with a sentence that is worth knowing before the simulation: where the busiest minutes of a long capture
+        are. The summary has it as well.
 
     Returns
     -------
@@ -134,6 +138,8 @@ def whatif(
     with read_through(filter, anonymize) as sieve:
         near = sieve.internal(internal)
         found = replay_of(capture, rate, buffer, internal=near, load=load, replay=replay, rtt=rtt, overrides=changes)
+    if tell is not None and found.busiest is not None:
+        tell(found.busiest)
     scenario, flows, span_s = found.scenario, found.flows, found.span_s
     chosen = named(disciplines if disciplines is not None else scenario.disciplines)
     hours = found.hours
@@ -204,6 +210,9 @@ def whatif(
         last(1.0)
     if engine is None:
         add_worst(result.summary, scenario, begun, runs, found.ends, lasted_s)
+        # Nothing more is asked of them than their tables, which the result has.
+        runs.clear()
+        limits.give_back()
     result.summary["account"] = [found.account]
     if found.sieved:
         result.summary["notes"] = [*found.sieved, *result.summary.get("notes", [])]
@@ -224,6 +233,7 @@ def whatif(
     if found.guess is not None:
         result.summary["notes"] = [*result.summary.get("notes", []), *found.guess.sentences()]
     result.summary["answer"] = answer(_judged(result, found.replay))
+    limits.give_back()
     best = _recommended(result.summary)
     other = (
         None
@@ -305,11 +315,16 @@ def _judged(result: Comparison, replay: str) -> pl.DataFrame:
     kind: Literal["recorded", "trains"] = "recorded" if replay == "packets" else "trains"
     protocol = "udp" if replay == "packets" else "tcp"
     scripted = result.trains.width > 0
-    timed = train_records(result.records, result.trains) if scripted else result.records
+    timed = result.records
     if replay == "packets":
         whole = pl.when(pl.col("drops") + pl.col("lost") == 0)
         timed = timed.with_columns(whole.then("response_time_s"), whole.then("finish_s"))
+    times = train_times(result.records, result.trains) if scripted else {}
     for row in result.summary["disciplines"]:
-        own = timed.filter(discipline=row["label"], protocol=protocol)
-        row[kind] = time_row(own["response_time_s"])
+        own = times.get(row["label"])
+        row[kind] = time_row(_times_of(timed, row["label"], protocol) if own is None else own)
     return exchange_records(result.records, result.trains) if scripted else timed
+
+
+def _times_of(records: pl.DataFrame, label: str, protocol: str) -> pl.Series:
+    return records.filter(discipline=label, protocol=protocol)["response_time_s"]

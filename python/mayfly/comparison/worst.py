@@ -13,8 +13,7 @@ from mayfly.comparison.ordering import baseline
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import traces
-from mayfly.simulate.columns import with_calls
-from mayfly.simulate.run import RunResult, native_run
+from mayfly.simulate.run import RunResult, native_rows
 
 if TYPE_CHECKING:
     from mayfly.summary_types import Course, Summary, Worst, WorstExchange
@@ -28,8 +27,11 @@ NOTICED_S, NOTICED_SHARE = 0.01, 0.2
 
 def ends_of(connections: pl.DataFrame) -> pl.DataFrame:
     """Who opened each connection of a capture, and who answered: ``connection_id``, and addresses with ports."""
-    names = {"opener": "client", "opener_port": "client_port", "responder": "server", "responder_port": "server_port"}
-    return connections.select("connection_id", **{new: old for old, new in names.items()})
+    addresses = {"client": "opener", "server": "responder"}
+    # Of millions of connections ten are named.
+    named = {end: pl.col(old).cast(pl.Categorical) for end, old in addresses.items()}
+    ports = {f"{end}_port": pl.col(f"{old}_port").cast(pl.UInt16) for end, old in addresses.items()}
+    return connections.select("connection_id", **named, **ports)
 
 
 def add_worst(
@@ -70,14 +72,17 @@ def add_worst(
             courses.append({"label": run.discipline.label, "course": found})
     if courses:
         summary["over_time"] = courses
-    plain, calls = traces.without_calls(flows)
+    plain, _ = traces.without_calls(flows)
+    seen = before.observed
     try:
-        given = native_run(scenario, before.discipline, plain, 0, calls.rows)
-        settings = given.settings | {"sample_interval_ns": 0, "subflows": False}
-        settings["trace_limit"] += calls.packets
-        facts = with_calls(given.facts, calls.rows)
+        given = native_rows(
+            scenario, before.discipline, plain, lambda settings: _native.likely_rows(json.dumps(settings), seen, MOST)
+        )
         rows = json.loads(
-            _native.worst_exchanges(json.dumps(settings), given.columns, facts, before.observed, after.observed, MOST)
+            _native.worst_exchanges(
+                *(json.dumps(given.settings), given.columns, given.rows, given.before),
+                *(seen, after.observed, MOST),
+            )
         )
     except ValueError as error:
         raise MayflyError(str(error)) from None

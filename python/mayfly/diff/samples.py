@@ -216,7 +216,7 @@ def _transfers(table: Columns, keys: Integers) -> Columns:
     def frame() -> pl.DataFrame:
         return pl.DataFrame({name: found[name] for name in names})
 
-    found = Columns(len(keys), names, numbers, no_words, frame)
+    found = Columns(len(keys), names, numbers, no_words, frame, table.folder)
     for name in tuple(made):
         # In a file from here on, where it is as long as that.
         _ = found[name]

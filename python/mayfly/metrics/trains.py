@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
     from mayfly.summary_types import MeanTimes, PageGroup
 
 
-def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
-    """Trains in the place of the scripted flows.
+_RUN = ("discipline", "replication")
+
+
+def train_times(records: pl.DataFrame, trains: pl.DataFrame) -> dict[str, pl.Series]:
+    """Times of the trains of scripted flows and of all other flows of TCP.
 
     Parameters
     ----------
@@ -25,37 +29,36 @@ def train_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
 
     Returns
     -------
-    polars.DataFrame, shape (n_trains + n_other_flows, ...)
-        ``flow_id`` (counted anew, the same for a train in every run), ``discipline``, ``replication``, ``protocol``,
-        ``size_bytes``, ``start_s``, ``finish_s``, ``response_time_s``, ``packets_sent``, ``drops``. A train that never
-        began, as its connection did not get there, is an unfinished one.
+    dict of polars.Series
+        Seconds by label of the discipline. A train that never began, as its connection did not get there, is an
+        unfinished one where it began under another discipline: null.
 
     Examples
     --------
     >>> run = {"discipline": "fifo", "replication": 0}
-    >>> records = pl.DataFrame({"flow_id": [7], "protocol": "tcp", "size_bytes": [500], "start_s": 0.0, "finish_s": 9.0,
-    ...     "packets_sent": 2, "drops": 0, **run})
+    >>> records = pl.DataFrame({"flow_id": [7], "protocol": "tcp", "response_time_s": 9.0, **run})
     >>> trains = pl.DataFrame({"flow_id": [7, 7], "train": [0, 1], "part": pl.Series([None, None], dtype=pl.Int64),
-    ...     "size_bytes": [100, 400], "start_s": [1.0, 8.0], "end_s": [1.5, 8.25], **run})
-    >>> train_records(records, trains)["response_time_s"].to_list()
+    ...     "start_s": [1.0, 8.0], "end_s": [1.5, 8.25], **run})
+    >>> train_times(records, trains)["fifo"].to_list()
     [0.5, 0.25]
     """
-    whole = trains.filter(pl.col("part").is_null())
-    scripted = whole.select("flow_id").unique()
-    run = ["discipline", "replication"]
-    named = whole.select("flow_id", "train", "size_bytes").unique().sort("flow_id", "train").with_row_index("place")
-    every = named.join(records.select(*run, "flow_id").join(scripted, on="flow_id"), on="flow_id")
-    own = every.join(whole.drop("size_bytes"), on=["flow_id", "train", *run], how="left").sort(*run, "place")
-    own = own.select(
-        *run,
-        pl.col("place").cast(pl.Int64).alias("flow_id"),
-        "size_bytes",
-        "start_s",
-        pl.col("end_s").alias("finish_s"),
-        (pl.col("end_s") - pl.col("start_s")).alias("response_time_s"),
-        protocol=pl.lit("tcp"),
-    )
-    return _with_others(own, records, scripted, named.height)
+    runs = _runs(records)
+    own = [_whole_trains(trains, run) for run in runs]
+    keys = [one.select("flow_id", "train") for one in own]
+    alike = all(one.equals(keys[0]) for one in keys)
+    named = keys[0] if alike else pl.concat(keys).unique()
+    scripted = named.select("flow_id").unique()
+    times: dict[str, list[pl.Series]] = {}
+    others: dict[str, list[pl.Series]] = {}
+    for run, began in zip(runs, own, strict=True):
+        tcp = _of_run(records, run, ("flow_id", "protocol", "response_time_s")).filter(protocol="tcp")
+        count = began.height if alike else named.join(tcp, on="flow_id", how="semi").height
+        never = pl.Series("response_time_s", [None] * (count - began.height), dtype=pl.Float64)
+        label = run["discipline"]
+        times.setdefault(label, []).append((began["end_s"] - began["start_s"]).alias("response_time_s"))
+        times[label].append(never)
+        others.setdefault(label, []).append(tcp.join(scripted, on="flow_id", how="anti")["response_time_s"])
+    return {label: pl.concat([*times[label], *others[label]]) for label in times}
 
 
 def exchange_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFrame:
@@ -71,8 +74,9 @@ def exchange_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFram
     Returns
     -------
     polars.DataFrame, shape (n_exchanges + n_other_flows, ...)
-        Columns of :func:`train_records`; ``flow_id`` is the same for an exchange in every run. An exchange that never
-        began in one run and did in another is an unfinished one.
+        ``discipline``, ``replication``, ``flow_id`` (counted anew, the same for an exchange in every run),
+        ``size_bytes``, ``start_s``, ``finish_s``, ``response_time_s``, ``protocol``, ``packets_sent``, ``drops``. An
+        exchange that never began in one run and did in another is an unfinished one.
 
     Examples
     --------
@@ -87,27 +91,63 @@ def exchange_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFram
     0.85
     """
     scripted = trains.select("flow_id").unique()
-    every = transfers_of(records.join(scripted, on="flow_id"), trains, every=True)
-    named = every.filter(pl.col("start_s").is_not_null()).select("flow_id", "train").unique().sort("flow_id", "train")
-    own = every.join(named.with_row_index("place"), on=["flow_id", "train"])
-    own = own.sort("discipline", "replication", "place").select(
-        "discipline",
-        "replication",
+    taken = ("flow_id", "protocol", "size_bytes", "start_s", "response_time_s", "direction", "opened_by", "script")
+    runs = _runs(records)
+    every = [_exchanges(_of_run(records, run, taken), _whole_trains(trains, run), scripted) for run in runs]
+    began = [own.filter(pl.col("start_s").is_not_null()).select("flow_id", "train") for own in every]
+    named = pl.concat(began).unique().sort("flow_id", "train").with_row_index("place")
+    found = [_numbered(own, named).select(*_literals(run), *_OF_EXCHANGE) for run, own in zip(runs, every, strict=True)]
+    held = ("flow_id", "size_bytes", "start_s", "finish_s", "response_time_s", "protocol", "packets_sent", "drops")
+    held = tuple(name for name in held if name in records.columns)
+    # Of the columns that the tables share, those of the exchanges come first.
+    others = records.select(*_RUN, *held).join(scripted, on="flow_id", how="anti")
+    return pl.concat([*found, others.with_columns(pl.col("flow_id") + named.height)], how="diagonal")
+
+
+_OF_EXCHANGE = ("flow_id", "size_bytes", "start_s", "finish_s", "response_time_s", "protocol")
+
+
+def _runs(records: pl.DataFrame) -> list[dict[str, Any]]:
+    """Discipline and replication of each run, in the order of both."""
+    return records.select(_RUN).unique().sort(_RUN).to_dicts()
+
+
+def _of_run(table: pl.DataFrame, run: dict[str, Any], names: Sequence[str]) -> pl.DataFrame:
+    """Columns of the rows of one run, so that no more than a run is copied at a time."""
+    own = (table["discipline"] == run["discipline"]) & (table["replication"] == run["replication"])
+    return table.select(names).filter(own)
+
+
+def _literals(run: dict[str, Any]) -> tuple[pl.Expr, pl.Expr]:
+    number = pl.lit(run["replication"], dtype=pl.Int32)
+    return pl.lit(run["discipline"]).alias("discipline"), number.alias("replication")
+
+
+def _whole_trains(trains: pl.DataFrame, run: dict[str, Any]) -> pl.DataFrame:
+    """When the trains of a run began and ended, without their parts, by flow and place in the script."""
+    own = _of_run(trains, run, ("flow_id", "train", "part", "start_s", "end_s"))
+    return own.filter(pl.col("part").is_null()).sort("flow_id", "train")
+
+
+def _exchanges(records: pl.DataFrame, trains: pl.DataFrame, scripted: pl.DataFrame) -> pl.DataFrame:
+    """Exchanges of the scripted flows of a run, whether they began or not."""
+    said = records["flow_id"].is_in(scripted["flow_id"].implode())
+    # Rows of scripts are moved only where they must be.
+    every = transfers_of(records if said.all() else records.filter(said), trains, every=True)
+    return every.select("flow_id", "train", "size_bytes", "start_s", "response_time_s")
+
+
+def _numbered(exchanges: pl.DataFrame, named: pl.DataFrame) -> pl.DataFrame:
+    """Those that began in some run, in the order of their numbers."""
+    own = exchanges.join(named, on=["flow_id", "train"]).sort("place")
+    return own.select(
         pl.col("place").cast(pl.Int64).alias("flow_id"),
         "size_bytes",
         "start_s",
         (pl.col("start_s") + pl.col("response_time_s")).alias("finish_s"),
         "response_time_s",
-        "protocol",
+        protocol=pl.lit("tcp"),
     )
-    return _with_others(own, records, scripted, named.height)
-
-
-def _with_others(own: pl.DataFrame, records: pl.DataFrame, scripted: pl.DataFrame, count: int) -> pl.DataFrame:
-    """Rows in the place of scripted flows, `count` in a run, and the records of all others."""
-    others = records.join(scripted, on="flow_id", how="anti")
-    held = [name for name in (*own.columns, "packets_sent", "drops") if name in others.columns]
-    return pl.concat([own, others.select(pl.col(held)).with_columns(pl.col("flow_id") + count)], how="diagonal")
 
 
 def time_row(times_s: pl.Series) -> MeanTimes:

@@ -20,6 +20,9 @@ SHORT_BYTES, LONG_BYTES = 100_000, 1_000_000
 
 _RUN = ("discipline", "replication")
 
+_AT_ONCE = 1 << 16
+"""Flows whose scripts are taken apart at once."""
+
 LARGEST_SHARE = 0.01
 """Without long ones: the largest transfers, so many of all."""
 
@@ -142,6 +145,21 @@ def transfers_of(flows: pl.DataFrame, trains: pl.DataFrame | None = None, *, eve
     >>> transfers_of(flows, trains).select("train", "size_bytes", "response_time_s").row(0)
     (0, 2000, 0.5)
     """
+    slices = range(0, max(flows.height, 1), _AT_ONCE)
+    whole = _whole_trains(flows, trains)
+    # Scripts on their way take several times what their transfers do.
+    cuts = np.searchsorted(whole["flow_id"], [*slices, math.inf])
+    return pl.concat(
+        _transfers_of(
+            flows[first : first + _AT_ONCE],
+            {name: values[begin:end] - (first if name == "flow_id" else 0) for name, values in whole.items()},
+            every,
+        )
+        for first, begin, end in zip(slices, cuts[:-1], cuts[1:], strict=True)
+    )
+
+
+def _transfers_of(flows: pl.DataFrame, trains: dict[str, Floats], every: bool) -> pl.DataFrame:
     run = [name for name in _RUN if name in flows.columns]
     flags = (
         (flows["direction"] == "up").to_numpy() * 1
@@ -157,7 +175,7 @@ def transfers_of(flows: pl.DataFrame, trains: pl.DataFrame | None = None, *, eve
         "response_s": _floats(flows["response_time_s"]) if ran else np.full(flows.height, math.nan),
         "scripts": flows.select("script") if "script" in flows.columns else None,
     }
-    found = pl.DataFrame(_native.listed_transfers(listed, _whole_trains(flows, trains), every))
+    found = pl.DataFrame(_native.listed_transfers(listed, trains, every))
     rows = found["flow"]
     own = [flows[name].gather(rows) for name in (*run, "flow_id", "protocol")]
     way = pl.when("up").then(pl.lit("up")).otherwise(pl.lit("down")).alias("direction")
@@ -171,8 +189,9 @@ def _whole_trains(flows: pl.DataFrame, trains: pl.DataFrame | None) -> dict[str,
         return {name: np.empty(0) for name in names}
     keys = [*(name for name in _RUN if name in flows.columns and name in trains.columns), "flow_id"]
     rows = flows.select(keys).with_row_index("row")
-    whole = trains.filter(pl.col("part").is_null())
+    whole = trains.select(*keys, "train", "start_s", "end_s").filter(trains["part"].is_null())
     whole = whole.with_columns(pl.col(name).cast(rows.schema[name]) for name in keys).join(rows, on=keys)
+    whole = whole.select("row", "train", "start_s", "end_s").sort("row")
     return {name: _floats(whole["row" if name == "flow_id" else name]) for name in names}
 
 

@@ -23,6 +23,8 @@ from mayfly.workload.reading import MOST_TRAINS, MOST_VOLUMES, most_connections,
 from mayfly.workload.sieve import refuse_of_table
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     import polars as pl
 
     from mayfly.profile.shards import Sharding
@@ -72,6 +74,8 @@ class Connections:
     carried : polars.DataFrame or CaptureProfile, optional
         What each direction carried when (:class:`mayfly.workload.connections.Reading`), or what has read it; a table of
         connections has none.
+    folder : TemporaryDirectory, optional
+        Of what of them waits in files, as long as it is asked for.
     """
 
     rows: Table
@@ -81,6 +85,7 @@ class Connections:
     duration_s: float = 0.0
     trains: pl.DataFrame | None = None
     carried: pl.DataFrame | _native.CaptureProfile | None = None
+    folder: TemporaryDirectory[str] | None = None
 
     @cached_property
     def columns(self) -> Columns:
@@ -133,7 +138,9 @@ def read_profiled(
     found = read_captured(names, internal, max_volumes=MOST_VOLUMES * volumes, unanswered=unanswered)
     counts = found.counts
     rest = (counts.get("first_epoch_s"), counts["duration_s"])
-    return Connections(found.columns, _sources(names), counts, *rest, carried=found.read), found.site
+    return Connections(
+        found.columns, _sources(names), counts, *rest, carried=found.read, folder=found.folder
+    ), found.site
 
 
 def names_of(paths: Sequence[str | os.PathLike[str]]) -> tuple[list[str], list[str]]:

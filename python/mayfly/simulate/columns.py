@@ -289,7 +289,9 @@ def begun(records: pl.DataFrame) -> pl.DataFrame:
     """
     if not stages.is_closed_loop(records):
         return records.drop("begun_s")
-    records = records.filter(pl.col("after").is_null() | pl.col("begun_s").is_not_null())
+    started = records["after"].is_null() | records["begun_s"].is_not_null()
+    # Columns that nothing is taken out of stay those of the list: a copy of them is most of a record.
+    records = records if started.all() else records.filter(started)
     return records.with_columns(start_s=_realised_start(records)).drop("begun_s")
 
 

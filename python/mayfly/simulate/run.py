@@ -6,16 +6,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, TypeVar
 
 import polars as pl
 
 from mayfly import _native
+from mayfly.arrays import Integers
 from mayfly.discipline_registry import Discipline, parse_list
 from mayfly.errors import MayflyError
-from mayfly.limits import FRAME_BYTES, RECORD_BYTES, refuse_flows
+from mayfly.limits import FRAME_BYTES, RECORD_BYTES, at_once, give_back, refuse_flows
 from mayfly.metrics.totals import derived, derived_of_cell
 from mayfly.scenario.scenario import Scenario
 from mayfly.simulate import columns, probes, queue_delay, traces, transports
@@ -25,6 +26,7 @@ from mayfly.simulate.network.registry import network_of
 from mayfly.simulate.network.shaping import native_shaping
 from mayfly.simulate.recording import Recording
 from mayfly.simulate.settings import native_settings
+from mayfly.text.pages import in_pages
 from mayfly.workload import applications, mix, scripts, stages
 from mayfly.workload.sources.registry import SOURCES
 
@@ -37,6 +39,9 @@ Ran = TypeVar("Ran")
 
 _SHORT_LIST = 10_000
 """Flows of a list that is prepared once for all disciplines."""
+
+_RUN_BYTES = 700
+"""Memory that a run takes for each of its flows while it is under way (650 were measured), the list apart."""
 
 _PATIENCE_S = 0.5
 """Time for runs to stop before an interrupt goes on."""
@@ -171,8 +176,10 @@ class NativeRun:
     ----------
     settings : dict
         Of :func:`native_settings`, with the probes, transports and applications of the list.
-    columns : dict of ndarray
+    columns : dict of ndarray or FlowList
         The list with its probes (:func:`mayfly.simulate.columns.native_flows`).
+    transports : ndarray, shape (n_probes + n_flows,)
+        Number of the transport of each flow.
     flows : polars.DataFrame, shape (n_probes + n_flows, ...)
         The same list before that.
     probing : Probing
@@ -184,7 +191,8 @@ class NativeRun:
     """
 
     settings: dict[str, Any]
-    columns: dict[str, Any]
+    columns: "dict[str, Any] | _native.FlowList"
+    transports: Integers
     flows: pl.DataFrame
     probing: probes.Probing
     alone: dict[str, Any] | None
@@ -197,13 +205,14 @@ class Prepared:
 
     Parameters
     ----------
-    columns, flows, probing, alone, facts
+    columns, transports, flows, probing, alone, facts
         As of :class:`NativeRun`.
     settings : dict
         Transports, applications and probes of the list, as of :func:`native_settings`.
     """
 
-    columns: dict[str, Any]
+    columns: "dict[str, Any] | _native.FlowList"
+    transports: Integers
     flows: pl.DataFrame
     probing: probes.Probing
     alone: dict[str, Any] | None
@@ -225,23 +234,31 @@ def prepared(scenario: Scenario, flows: pl.DataFrame, replication: int = 0) -> P
     if probes.PING in probing.names:
         ping = probes.ping_alone(probed)
         alone = columns.native_flows(ping, full_packet, net.numbers(ping))
-    return Prepared(native, probed, probing, alone, facts_of(flows, probing.names), settings)
+    facts = facts_of(flows, probing.names)
+    return Prepared(native, native["transport"], probed, probing, alone, facts, settings)
 
 
 @dataclass
 class PreparedLists:
-    """Short flow lists of a scenario, prepared once for all disciplines; long ones would fill the memory meanwhile."""
+    """Flow lists of a scenario, prepared once for all disciplines: all short ones, and the last of the long ones."""
 
     _found: dict[int, Prepared] = field(default_factory=dict)
+    _long: int | None = None
     _lock: Lock = field(default_factory=Lock)
 
     def of(self, scenario: Scenario, flows: pl.DataFrame, replication: int) -> Prepared:
         """What the runs of a replication take; ``flows`` are the same whoever asks."""
-        if flows.height > _SHORT_LIST:
-            return prepared(scenario, flows, replication)
         with self._lock:
             if replication not in self._found:
-                self._found[replication] = prepared(scenario, flows, replication)
+                is_long = flows.height > _SHORT_LIST
+                if is_long and self._long is not None:
+                    del self._found[self._long]
+                found = prepared(scenario, flows, replication)
+                if is_long:
+                    self._long = replication
+                    assert isinstance(found.columns, dict)  # nobody else has it yet
+                    found = replace(found, columns=_native.FlowList(found.columns))
+                self._found[replication] = found
             return self._found[replication]
 
 
@@ -281,14 +298,72 @@ def native_run(
     """
     full_packet, seed = scenario.tcp.mss + scenario.tcp.headers_bytes, scenario.seed + replication
     net = network_of(scenario)
-    common = (lists or PreparedLists()).of(scenario, flows, replication)
+    common = prepared(scenario, flows, replication) if lists is None else lists.of(scenario, flows, replication)
     before = common.probing.count
     settings = native_settings(scenario, discipline, seed, [before + row for row in largest(flows)])
     settings["traced"] = [before + row for row in sorted({*traced})]
     settings["shaping"] = native_shaping(scenario.network, full_packet, common.probing.row(probes.AUTORATE))
     settings |= net.settings(discipline, full_packet, flows)
     own = settings | common.settings
-    return NativeRun(own, common.columns, common.flows, common.probing, common.alone, common.facts)
+    return NativeRun(own, common.columns, common.transports, common.flows, common.probing, common.alone, common.facts)
+
+
+@dataclass(frozen=True)
+class SomeRows:
+    """Some flows of a list as the native module takes them.
+
+    Parameters
+    ----------
+    settings : dict
+        Of the run of the whole list, without samples and traces.
+    columns : dict of ndarray
+        The flows (:func:`mayfly.simulate.columns.native_flows`).
+    rows : list of int
+        Their rows in the list with its probes, ascending.
+    before : int
+        Probes before the list.
+    """
+
+    settings: dict[str, Any]
+    columns: dict[str, Any]
+    rows: list[int]
+    before: int
+
+
+def native_rows(
+    scenario: Scenario, discipline: Discipline, flows: pl.DataFrame, choose: Callable[[dict[str, Any]], list[int]]
+) -> SomeRows:
+    """Builds what some flows of a long list are run alone with: hosts and transports are those of the list.
+
+    Parameters
+    ----------
+    scenario, discipline, flows
+        As of :func:`native_run`, for replication 0.
+    choose : callable
+        From the settings of the run to the rows that are wanted, ascending, probes counted.
+
+    Returns
+    -------
+    SomeRows
+
+    Raises
+    ------
+    MayflyError, ValueError
+        As :func:`native_run`.
+    """
+    full_packet = scenario.tcp.mss + scenario.tcp.headers_bytes
+    net = network_of(scenario)
+    probed, probing = probes.with_probes(scenario, flows, scenario.seed)
+    dealt = transports.dealt(scenario, probed)
+    settings = native_settings(scenario, discipline, scenario.seed, [])
+    settings["shaping"] = native_shaping(scenario.network, full_packet, probing.row(probes.AUTORATE))
+    settings |= net.settings(discipline, full_packet, flows)
+    settings |= {"transports": dealt.native, "applications": applications.native(probed)[0]} | probing.settings
+    settings |= {"traced": [], "sample_interval_ns": 0, "subflows": False}
+    rows = choose(settings)
+    src, dst = (numbers[rows] for numbers in net.numbers(probed))
+    own = columns.native_flows(probed[rows], full_packet, (src, dst), transports=dealt.numbers[rows])
+    return SomeRows(settings, own, rows, probing.count)
 
 
 def run_one(
@@ -354,7 +429,7 @@ def run_one(
     observed = result.pop("observed")
     del result["counts"]
     told = {name: pl.DataFrame(table) for name, table in result.items() if table is not None}
-    told["flows"] = told["flows"][before:]
+    told["flows"] = in_pages(told["flows"][before:])
     for name in ("drops", "packets", "timeouts", "subflows", "trains", "frames", "segments"):
         told[name] = probing.workload_only(told[name])
     heard, told["packets"] = calls.heard(told["packets"], chosen)
@@ -364,7 +439,7 @@ def run_one(
     counters["cpu_s"] = cpu_s
     labels = {"discipline": pl.lit(discipline.label), "replication": pl.lit(replication, dtype=pl.Int32)}
     records = columns.records_frame(flows, told["flows"], scenario.tcp.mss, net.records(flows, told["flows"]))
-    numbers = given.columns["transport"][before:]
+    numbers = given.transports[before:]
     unprobed = settings | probes.Probing().settings
     alone_s = (paths or PathsAlone()).response(net, unprobed, records, full_packet, replication, numbers)
     records = columns.begun(records.with_columns(slowdown=pl.col("response_time_s") / alone_s, **labels))
@@ -375,7 +450,7 @@ def run_one(
     ]
     trains = pl.DataFrame()
     if "script" in flows.columns:
-        trains = scripts.trains_frame(told["trains"], flows).with_columns(**labels)
+        trains = in_pages(scripts.trains_frame(told["trains"], flows)).with_columns(**labels)
     drops, packets, timeouts, subflows, frames, segments = (
         columns.with_ids(told[name], flows).with_columns(**labels)
         for name in ("drops", "packets", "timeouts", "subflows", "frames", "segments")
@@ -480,7 +555,7 @@ def observe_many(scenario: Scenario, disciplines: Sequence[Discipline], flows: p
         counts = json.loads(result["counts"])
         return UsersRun(disciplines[index], result["observed"], idle_rtt_s, span_s, sent=sent, counts=counts)
 
-    return in_threads(job, len(disciplines), scenario.duration)
+    return in_threads(job, len(disciplines), scenario.duration, workers=at_once(flows.height * _RUN_BYTES))
 
 
 def run_many(
@@ -589,6 +664,9 @@ def _run_all(
         for replication in replications
     )
     refuse_flows(len(disciplines) * units, FRAME_BYTES, f"runs = {len(jobs)}", "frames of calls and games")
+    longest = max(own.height for own in lists.values())
+    give_back()
+    workers = workers or at_once(longest * _RUN_BYTES)
     return in_threads(job, len(jobs), scenario.duration, progress, workers, stop, stopped)
 
 

@@ -100,7 +100,6 @@ class Columns:
         self.height, self.names = height, names
         self._numbers, self._words, self._table, self._folder = numbers, words, table, folder
         self._found: dict[str, Any] = {}
-        self._filed = 0
 
     def held(self, values: Any) -> Any:
         """What was made of the columns, shape (n,): as pages of a file where these are, since it is as large.
@@ -118,8 +117,15 @@ class Columns:
             return _mapped(path, values.dtype)
 
     def _new_file(self, folder: str, ending: str) -> str:
-        self._filed += 1
-        return os.path.join(folder, f"made-{self._filed}{ending}")
+        # Several tables may have their files there.
+        handle, path = tempfile.mkstemp(ending, "made-", folder)
+        os.close(handle)
+        return path
+
+    @property
+    def folder(self) -> tempfile.TemporaryDirectory[str] | None:
+        """Of the files that the columns are in, if they are."""
+        return self._folder
 
     def held_table(self, made: pl.DataFrame) -> pl.LazyFrame:
         """The same of a table, which is read when it is asked for."""

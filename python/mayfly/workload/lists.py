@@ -35,6 +35,9 @@ from mayfly.workload.column_kinds import (
     refuse,
 )
 
+_AT_ONCE = 1 << 16
+"""Rows that are written as text at once."""
+
 ENDLESS_BYTES = 2**40
 """Largest size of a flow, in bytes: more than any run delivers, so the flow lasts to the end."""
 
@@ -286,10 +289,15 @@ def in_text(table: pl.DataFrame) -> pl.DataFrame:
     """
     writers = {"script": scripts.written, "bursts": bursts.written}
     return table.with_columns(
-        writers[name](table[name])
+        _in_slices(writers[name], table[name])
         for name in writers
         if name in table.columns and isinstance(table.schema[name], pl.List)
     )
+
+
+def _in_slices(write: Callable[[pl.Series], pl.Series], values: pl.Series) -> pl.Series:
+    """The text of a column, some rows at a time: on their way they take several times what the text does."""
+    return pl.concat(write(values[first : first + _AT_ONCE]) for first in range(0, max(len(values), 1), _AT_ONCE))
 
 
 def csv_table(path: Path, source: str) -> pl.DataFrame:

@@ -99,8 +99,8 @@ def refuse_without_packets() -> None:
         raise MayflyError("--tunnels: looks into the packets of a capture, and none was read")
 
 
-MOST_TRAINS = 20_000_000
-"""Trains, and packets, kept where a capture is replayed: those of the largest workload."""
+MOST_TRAINS = 200_000_000
+"""Trains, and packets, kept where a capture is replayed, unless memory ends before: those of the largest workload."""
 
 MOST_VOLUMES = 1 << 20
 """Rows of volumes kept where they are asked for without a number: 100 MB while they are read."""
@@ -142,6 +142,8 @@ class ReadOptions:
         A train ends also where its side sends nothing for a round-trip time after all of its data was acknowledged.
     max_packets : int
         Packets kept, 0 to 2^32 - 2; further ones are counted.
+    packets_of_tcp : bool
+        Data packets of TCP are among them.
     max_volumes : int
         Rows of volumes kept, 0 to 2^32 - 2: beyond, their windows become wider, and what still does not fit is counted.
     initial_window : int
@@ -171,6 +173,7 @@ class ReadOptions:
     max_trains: int = 0
     pauses: bool = False
     max_packets: int = 0
+    packets_of_tcp: bool = True
     max_volumes: int = 0
     initial_window: int = 1
     delayed_ack: bool = True
@@ -215,6 +218,7 @@ class ReadOptions:
             "max_trains": self.max_trains,
             "pauses": self.pauses,
             "max_packets": self.max_packets,
+            "packets_of_tcp": self.packets_of_tcp,
             "max_volumes": self.max_volumes,
             "initial_window": self.initial_window,
             "delayed_ack": self.delayed_ack,

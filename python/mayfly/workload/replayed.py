@@ -63,7 +63,9 @@ def read_options(form: str = "users", *, initial_window: int = 1, delayed_ack: b
     options = ReadOptions(max_volumes=MOST_VOLUMES, initial_window=initial_window, delayed_ack=delayed_ack)
     if form == "transfers":
         return options
-    return replace(options, max_trains=MOST_TRAINS, max_packets=MOST_TRAINS, pauses=True)
+    # Scripts are made of trains.
+    of_tcp = form == "packets"
+    return replace(options, max_trains=MOST_TRAINS, max_packets=MOST_TRAINS, packets_of_tcp=of_tcp, pauses=True)
 
 
 class Captured:
@@ -101,9 +103,20 @@ class Captured:
         self.counts: dict[str, Any] = noted(json.loads(self._reading.counts()))
         self.counts["stopped"] = look.stopped if self.counts["stopped"] else None
 
-    def connections(self) -> pl.DataFrame:
-        """The table of connections, as :func:`mayfly.workload.connections.connections` returns it."""
-        frame = pl.DataFrame(self._reading.connections()).with_row_index("connection_id")
+    def connections(self, names: Sequence[str] | None = None) -> pl.DataFrame:
+        """The table of connections, as :func:`mayfly.workload.connections.connections` returns it.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Its columns next to ``connection_id``; all when None.
+
+        Returns
+        -------
+        polars.DataFrame, shape (n_connections, n_columns)
+        """
+        wanted = None if names is None else list(names)
+        frame = pl.DataFrame(self._reading.connections(wanted)).with_row_index("connection_id")
         return frame.cast({"connection_id": pl.Int64})
 
     def replay(
@@ -114,6 +127,7 @@ class Captured:
         mss: int = 1460,
         header_bytes: int = 40,
         tcp_only: bool = False,
+        last: bool = False,
     ) -> _native.Replay:
         """The captures, ready to be replayed over any link.
 
@@ -127,6 +141,8 @@ class Captured:
             Payload of a full packet of the replay, and header of each, bytes.
         tcp_only : bool
             Leave UDP out.
+        last : bool
+            Nothing is asked of the captures any more: their memory is given back.
 
         Returns
         -------
@@ -141,7 +157,7 @@ class Captured:
         if form not in FORMS:
             raise MayflyError(f"replay = {form!r}: must be {', '.join(FORMS[:-1])} or {FORMS[-1]}")
         try:
-            return _native.Replay(self._reading, form, networks, mss, header_bytes, tcp_only)
+            return _native.Replay(self._reading, form, networks, mss, header_bytes, tcp_only, last)
         except ValueError as error:
             raise MayflyError(str(error)) from None
 
@@ -229,7 +245,7 @@ def replayed_flows(
     """
     options = read_options(form, initial_window=initial_window, delayed_ack=delayed_ack)
     inside = None if networks is None else networks_of(networks)
-    replay = Captured(path, options).replay(form, inside, mss=mss, tcp_only=tcp_only)
+    replay = Captured(path, options).replay(form, inside, mss=mss, tcp_only=tcp_only, last=True)
     return flows_of(replay, rates_bps)[0]
 
 

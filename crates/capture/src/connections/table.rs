@@ -12,6 +12,8 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::io;
+use std::path::PathBuf;
 
 use account::{Account, Amount, Reason};
 use hashbrown::HashTable;
@@ -19,6 +21,7 @@ use hashbrown::HashTable;
 use crate::connections::connection::{Connection, Protocol};
 use crate::connections::entry::{Brought, Ended, Entry, NONE, QUIET_NS, Standing};
 use crate::connections::transfer::{Ideal, Train};
+use crate::connections::volume_file::StoredVolumes;
 use crate::connections::volumes::{Volume, Volumes};
 use crate::counts::Unanswered;
 use crate::decode::key::Key;
@@ -52,6 +55,8 @@ pub struct Packet {
 #[derive(Default)]
 struct Packets {
     limit: usize,
+    /// Whether those of TCP are kept, too.
+    of_tcp: bool,
     kept: Vec<Packet>,
     left_out: u64,
 }
@@ -145,6 +150,8 @@ pub struct Finished {
     pub packets_left_out: u64,
     /// What each direction carried in each window with traffic, by connection and time, or by time alone.
     pub volumes: Vec<Volume>,
+    /// In place of these, where they did not fit.
+    pub stored_volumes: Option<StoredVolumes>,
     /// Width of the windows.
     pub volume_width_ns: i64,
     /// Packets beyond the limit of volumes.
@@ -186,9 +193,10 @@ impl Table {
         Table { most_held: most.clamp(1, MOST_HELD), ..self }
     }
 
-    /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept.
-    pub fn for_replay(self, pauses: bool, packets: usize) -> Self {
-        Table { pauses, packets: Packets { limit: packets, ..Packets::default() }, ..self }
+    /// The same for replays: trains end at pauses too if `pauses`, and at most `packets` packets are kept, those of TCP if
+    /// `of_tcp`.
+    pub fn for_replay(self, pauses: bool, packets: usize, of_tcp: bool) -> Self {
+        Table { pauses, packets: Packets { limit: packets, of_tcp, ..Packets::default() }, ..self }
     }
 
     /// The same with at most `volumes` rows of what was carried when.
@@ -198,8 +206,16 @@ impl Table {
 
     /// The same, which holds what it gives up for [`Table::left`]: all of it, or what somebody answered; with their volumes,
     /// which then have serial numbers in place of rows.
-    pub(crate) fn leaving(self, all: bool, volumes: bool) -> Self {
-        Table { leaving: Some(Vec::new()), all_leave: all, openers: volumes.then(Vec::new), ..self }
+    pub(crate) fn leaving(self, all: bool, volumes: bool, volumes_to: Option<PathBuf>) -> Self {
+        let of_volumes = self.volumes.leaving_for(volumes_to.filter(|_| volumes));
+        let openers = volumes.then(Vec::new);
+        Table { leaving: Some(Vec::new()), all_leave: all, openers, volumes: of_volumes, ..self }
+    }
+
+    /// Why volumes could not leave for their file.
+    #[inline]
+    pub(crate) fn volumes_failed(&mut self) -> Option<io::Error> {
+        self.volumes.failed()
     }
 
     /// The next connection that begins has this serial number, which is larger than that of any before.
@@ -317,7 +333,7 @@ impl Table {
             };
             self.volumes.add(volume, &mut entry.volumes[from]);
         }
-        if packets > 0 && key.protocol != Protocol::Icmp {
+        if packets > 0 && key.protocol != Protocol::Icmp && (self.packets.of_tcp || key.protocol != Protocol::Tcp) {
             let packets = u32::try_from(packets).unwrap_or(u32::MAX);
             let wire_bytes = segment.wire_bytes;
             let packet = Packet { connection: entry.serial, time_ns, wire_bytes, packets, from_opener: from == 0 };
@@ -330,7 +346,10 @@ impl Table {
 
     /// Every connection and train; times become relative to `first_ns`. Volumes may stay in the order of time where
     /// `volumes_in_time` says so.
-    pub fn finish(mut self, first_ns: i64, ideal: &Ideal, volumes_in_time: bool) -> Finished {
+    ///
+    /// # Errors
+    /// The file of volumes cannot be written or read.
+    pub fn finish(mut self, first_ns: i64, ideal: &Ideal, volumes_in_time: bool) -> io::Result<Finished> {
         self.latest = HashTable::new();
         self.entries.sort_unstable_by_key(|entry| entry.serial);
         let mut trains = self.trains;
@@ -367,10 +386,16 @@ impl Table {
         });
         packets.kept.sort_by_key(|packet| (packet.connection, packet.time_ns));
         let mut volumes = self.volumes;
-        if !(volumes_in_time && volumes.fits_in_time()) {
-            volumes.fit();
-        }
+        let parts = volumes.settle(volumes_in_time)?;
         let openers = self.openers;
+        let stored_volumes = parts.map(|parts| {
+            let mut openers = openers.clone().unwrap_or_default();
+            openers.resize(self.created as usize, SUMMED_UP);
+            for entry in &self.entries {
+                openers[entry.serial as usize] = u8::from(entry.is_opener(1));
+            }
+            StoredVolumes::of(parts, volumes.width_ns, first_ns, openers)
+        });
         volumes.kept.retain_mut(|volume| {
             let side = usize::from(!volume.from_lower);
             match (row_of(volume.connection), &openers) {
@@ -389,8 +414,9 @@ impl Table {
             true
         });
         let serials = self.entries.iter().map(|entry| entry.serial).collect();
-        Finished {
+        Ok(Finished {
             serials,
+            stored_volumes,
             connections: rows_of(self.entries, first_ns, ideal),
             trains: trains.kept,
             trains_left_out: trains.left_out,
@@ -399,7 +425,7 @@ impl Table {
             volumes: volumes.kept,
             volume_width_ns: volumes.width_ns,
             volumes_left_out: volumes.left_out,
-        }
+        })
     }
 
     fn open(&mut self, entry: Entry, hash: u64, time_ns: i64) -> u32 {

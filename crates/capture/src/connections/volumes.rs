@@ -4,11 +4,23 @@
 //! allowed, the windows become twice as wide and rows that meet are joined, so that a short capture is known to the
 //! millisecond and a long one as well as the memory allows. Cost per packet: O(1), and for each fourth part of the limit,
 //! once there are so many, a pass that deals the rows out by connection, where they are in the order of time.
+//!
+//! Windows beyond [`SPILT_NS`] tell next to nothing of short connections. Where there is a file for them, rows of windows of
+//! that width leave for it, in parts. At the end, where there are no more directions of connections than rows are allowed,
+//! they come back, and are what they would be without a file; else all of them are read from there.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::connections::volume_file::{Parts, VolumeFile};
 
 /// Windows begin with this width.
 const NARROWEST_NS: i64 = 1_000_000;
 /// Wider ones tell nothing about load; rows beyond the limit are then left out.
 const WIDEST_NS: i64 = NARROWEST_NS << 30;
+/// Rows of windows of this width leave for a file, where there is one: most short connections are in few of these, and the
+/// load of a second is known by eight of them.
+const SPILT_NS: i64 = NARROWEST_NS << 7;
 /// One part in so many of the limit more rows are held until they are joined, so that it is worth its sort.
 const WAITING: usize = 4;
 
@@ -47,6 +59,16 @@ pub struct Volumes {
     doublings: u32,
     /// Rows from there on are left out.
     beyond: Option<Place>,
+    spill: Option<Spill>,
+}
+
+/// Where rows leave for.
+struct Spill {
+    path: PathBuf,
+    file: Option<VolumeFile>,
+    /// Of connections that had a packet.
+    directions: usize,
+    failed: Option<io::Error>,
 }
 
 /// Connection, window and direction of a row.
@@ -61,7 +83,26 @@ impl Default for Volumes {
 impl Volumes {
     /// None yet, and at most so many.
     pub fn with_limit(limit: usize) -> Self {
-        Volumes { limit, width_ns: NARROWEST_NS, kept: Vec::new(), left_out: 0, doublings: 0, beyond: None }
+        Volumes {
+            limit,
+            width_ns: NARROWEST_NS,
+            kept: Vec::new(),
+            left_out: 0,
+            doublings: 0,
+            beyond: None,
+            spill: None,
+        }
+    }
+
+    /// The same, whose rows may leave for a new file at `path`.
+    pub(crate) fn leaving_for(self, path: Option<PathBuf>) -> Self {
+        Volumes { spill: path.map(|path| Spill { path, file: None, directions: 0, failed: None }), ..self }
+    }
+
+    /// Why rows could not leave.
+    #[inline]
+    pub(crate) fn failed(&mut self) -> Option<io::Error> {
+        self.spill.as_mut().and_then(|spill| spill.failed.take())
     }
 
     /// Whether none is kept.
@@ -83,6 +124,9 @@ impl Volumes {
         {
             held.join(&row);
             return;
+        }
+        if let Some(spill) = &mut self.spill {
+            spill.directions += usize::from(*last == u32::MAX);
         }
         self.make_room();
         *last = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
@@ -119,9 +163,61 @@ impl Volumes {
 
     /// Rows of one place wait to be joined until they are this much more than the limit.
     fn make_room(&mut self) {
-        if self.kept.len() > self.limit + self.limit / WAITING {
+        if self.kept.len() > self.limit + self.limit / WAITING && !self.leave() {
             self.fit();
         }
+    }
+
+    /// Puts the rows into the file, if there is one, and windows would have to be wider than those that are put there;
+    /// whether there is room now.
+    fn leave(&mut self) -> bool {
+        let Some(Spill { file, failed, .. }) = &self.spill else { return false };
+        if failed.is_some() {
+            self.kept.clear();
+            return true;
+        }
+        if file.is_none() {
+            self.join();
+            while self.kept.len() > self.limit && self.width_ns < SPILT_NS {
+                self.widen();
+            }
+            if self.kept.len() <= self.limit || self.width_ns > SPILT_NS {
+                return self.kept.len() <= self.limit;
+            }
+        }
+        let Some(spill) = &mut self.spill else { return false };
+        spill.failed = spill.take(&mut self.kept).err();
+        self.kept.clear();
+        true
+    }
+
+    /// The rows in the file, if they stay there: of more directions than rows are allowed. Else all are within the limit, in
+    /// the order of time where `in_time` allows that.
+    ///
+    /// # Errors
+    /// The file cannot be written or read.
+    pub(crate) fn settle(&mut self, in_time: bool) -> io::Result<Option<Parts>> {
+        let Some(Spill { file: Some(file), directions, .. }) = self.spill.take() else {
+            if !(in_time && self.fits_in_time()) {
+                self.fit();
+            }
+            return Ok(None);
+        };
+        let mut file = file;
+        file.add(&mut self.kept)?;
+        self.kept.clear();
+        let parts = file.close()?;
+        if directions > self.limit {
+            self.kept = Vec::new();
+            return Ok(Some(parts));
+        }
+        parts.each_while(|row| {
+            self.make_room();
+            self.push(Volume { start_ns: row.start_ns.div_euclid(self.width_ns / SPILT_NS), ..row });
+            true
+        })?;
+        self.fit();
+        Ok(None)
     }
 
     fn push(&mut self, row: Volume) {
@@ -244,6 +340,16 @@ impl Volumes {
     }
 }
 
+impl Spill {
+    fn take(&mut self, rows: &mut [Volume]) -> io::Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(VolumeFile::create(&self.path)?),
+        };
+        file.add(rows)
+    }
+}
+
 impl Volume {
     fn place(&self) -> Place {
         (self.connection, self.start_ns, self.from_lower)
@@ -315,6 +421,52 @@ mod tests {
                     packets.iter().map(|(serial, time_ns)| (serial, time_ns.div_euclid(half))).collect();
                 assert!(rows.len() > limit, "{} of {limit}", rows.len());
             }
+        }
+    }
+
+    #[test]
+    fn rows_that_left_come_back_as_they_were_or_stay_in_the_file() {
+        let mut state = 11_u64;
+        let mut drawn = |most: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % most
+        };
+        let mut packets: Vec<_> = (0..20_000).map(|_| (drawn(300), drawn(20_000_000_000) as i64)).collect();
+        packets.sort_by_key(|&(_, time_ns)| time_ns);
+        for limit in [50, 299, 300, 301, 700, 5_000, 40_000] {
+            let whole = filled(limit, &packets);
+            let path = std::env::temp_dir().join(format!("mayfly-left-{}-{limit}", std::process::id()));
+            let mut volumes = Volumes::with_limit(limit).leaving_for(Some(path.clone()));
+            let mut last = std::collections::HashMap::new();
+            for &(serial, time_ns) in &packets {
+                volumes.add(packet(serial, time_ns), last.entry(serial).or_insert(u32::MAX));
+                assert!(volumes.kept.len() <= limit + limit / WAITING + 1);
+            }
+            let parts = volumes.settle(false).expect("a file");
+            // There are 300 directions.
+            assert_eq!(parts.is_some(), limit < 300, "{limit}");
+            let Some(parts) = parts else {
+                assert_eq!(volumes.finish(), whole.finish(), "{limit}");
+                let _ = std::fs::remove_file(path);
+                continue;
+            };
+            // Before, all but the first rows were left out.
+            assert!(whole.left_out > 0 && volumes.left_out == 0 && volumes.kept.is_empty());
+            let mut sums = std::collections::BTreeMap::new();
+            let mut before = i64::MIN;
+            let all = parts.each_while(|row| {
+                assert!(row.start_ns >= before);
+                before = row.start_ns;
+                *sums.entry((row.connection, row.start_ns)).or_insert(0) += row.packets;
+                true
+            });
+            assert!(all.expect("the file"));
+            let mut wanted = std::collections::BTreeMap::new();
+            for &(serial, time_ns) in &packets {
+                *wanted.entry((serial, time_ns.div_euclid(SPILT_NS))).or_insert(0) += 1;
+            }
+            assert_eq!((volumes.width_ns, sums), (SPILT_NS, wanted), "{limit}");
+            std::fs::remove_file(path).expect("removed");
         }
     }
 

@@ -108,7 +108,7 @@ pub fn read_shard(
                 tabled.table.number_next(number);
                 tabled.take(&arrival, &counts)?;
             }
-            Some(Next::End { packets }) if packets == counts.packets => return Ok(tabled.finish(counts)),
+            Some(Next::End { packets }) if packets == counts.packets => return Ok(tabled.finish(counts)?),
             Some(Next::End { .. }) | None => return Err(CaptureError::Shard),
         }
     }

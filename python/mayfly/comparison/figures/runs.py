@@ -40,8 +40,7 @@ class FrameRuns:
 
     def __init__(self, table: "pl.DataFrame"):
         self.table = table
-        parts = table.partition_by("discipline", as_dict=True, maintain_order=True) if table.height else {}
-        self.parts = {str(label): part for (label,), part in parts.items()}
+        self.parts = _by_discipline(table)
         several = "replication" in table.columns and table.height and table["replication"].n_unique() > 1
         least = table["replication"].min() if several else None
         self._first = {
@@ -61,6 +60,20 @@ class FrameRuns:
                 self._found[key] = columns_of(part, (name,))
             found |= self._found[key]
         return found
+
+
+def _by_discipline(table: "pl.DataFrame") -> "dict[str, pl.DataFrame]":
+    """The rows of each discipline, which are no copies where they stand together, as those of a comparison do."""
+    if not table.height:
+        return {}
+    labels = table["discipline"]
+    begins = [0, *((labels != labels.shift()).fill_null(False).arg_true().to_list())]
+    ends = [*begins[1:], table.height]
+    together = {str(labels[begin]): table[begin:end] for begin, end in zip(begins, ends, strict=True)}
+    if len(together) == len(begins):
+        return together
+    parts = table.partition_by("discipline", as_dict=True, maintain_order=True)
+    return {str(label): part for (label,), part in parts.items()}
 
 
 Runs = ArrayRuns | FrameRuns
