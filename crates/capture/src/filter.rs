@@ -377,8 +377,10 @@ mod tests {
     #[test]
     fn tests_are_of_addresses_ports_protocols_and_tags() {
         let web = tcp(end("10.0.0.5", 40000), end("192.0.2.1", 443));
-        let ping =
-            Segment { transport: Transport::Icmp { reply: false }, ..tcp(end("fe80::1", 128), end("fe80::2", 0)) };
+        let ping = Segment {
+            transport: Transport::Icmp { reply: false, number: 0 },
+            ..tcp(end("fe80::1", 128), end("fe80::2", 0))
+        };
         for expression in [
             "host 10.0.0.5",
             "10.0.0.5",

@@ -134,8 +134,8 @@ impl Replay {
         self.0.left_out_share()
     }
 
-    /// Flows at their times in the capture, over a link of these rates; what they lack, in sentences; and the round-trip
-    /// time of the path, s. With `rtt_s` all round-trip times are multiplied so that the path has it; where `scaled`,
+    /// Flows at their times in the capture, over a link of these rates; what they lack, in sentences; the round-trip time of
+    /// the path, s; and what is left aside. With `rtt_s` all round-trip times are multiplied so that the path has it; where `scaled`,
     /// their times will be multiplied and may span years.
     ///
     /// # Errors
@@ -147,15 +147,16 @@ impl Replay {
         up_bps: f64,
         rtt_s: Option<f64>,
         scaled: bool,
-    ) -> PyResult<(Table, Vec<String>, Option<f64>)> {
+    ) -> PyResult<(Table, Vec<String>, Option<f64>, Asides)> {
         let rates = Rates { down: down_bps, up: up_bps };
-        let (flows, addresses, missing, rtt_s) = py
+        let (flows, addresses, missing, rtt_s, asides) = py
             .detach(|| {
                 let captured = self.0.flows(rates, rtt_s, scaled)?;
-                Ok((captured.flows()?, captured.addresses(), captured.missing.clone(), captured.rtt_s))
+                let (flows, asides) = (captured.flows()?, Asides(captured.asides.clone()));
+                Ok((flows, captured.addresses(), captured.missing.clone(), captured.rtt_s, asides))
             })
             .map_err(no_replay)?;
-        Ok((flow_table(self.0.form(), flows, &addresses).map_err(failed)?, missing, rtt_s))
+        Ok((flow_table(self.0.form(), flows, &addresses).map_err(failed)?, missing, rtt_s, asides))
     }
 
     /// Trains of the connections over a link of these rates: connection, side, payload, first and last packet, and what
@@ -176,6 +177,22 @@ impl Replay {
             ("pace_ns", whole(steps.iter().map(|step| step.pace_ns))),
         ])
         .map_err(failed)
+    }
+}
+
+/// What of a capture a flow list leaves aside: whole connections, and messages of others.
+#[pyclass(frozen)]
+pub struct Asides(replay::Asides);
+
+#[pymethods]
+impl Asides {
+    /// Packets and IP bytes by reason, where these rows of the table of connections are in the answer.
+    fn of(&self, used: Vec<u64>) -> Vec<(&'static str, (u64, u64))> {
+        let mut used = used;
+        used.sort_unstable();
+        let found = self.0.of(|connection| used.binary_search(&connection.into()).is_ok());
+        let named = found.into_iter().filter(|(_, amount)| !amount.is_none());
+        named.map(|(reason, amount)| (reason.name(), (amount.count, amount.bytes))).collect()
     }
 }
 

@@ -1,6 +1,8 @@
 //! A capture, ready to be replayed over any link.
 
-use capture::{Capture, Connection, Protocol};
+use std::sync::Arc;
+
+use capture::{Amount, Capture, Connection, Protocol};
 use hosts::{Ends, Networks, Seen, Sites, Tally, Unsited};
 
 use crate::calls::calls;
@@ -54,6 +56,12 @@ fn tally(connections: &[Connection]) -> std::io::Result<Tally> {
     let mut tally = Tally::default();
     connections.iter().try_for_each(|connection| tally.add(connection))?;
     Ok(tally)
+}
+
+/// Whether a connection is of a protocol whose headers are not read, its packets and their IP bytes.
+fn carried(one: &Connection) -> (bool, Amount) {
+    let sides = [&one.from_opener, &one.from_responder].map(|side| Amount::of(side.packets, side.wire_bytes));
+    (one.protocol == Protocol::Other, sides[0].and(sides[1]))
 }
 
 fn exchanged(connections: &[Connection]) -> Vec<Transfer> {
@@ -127,6 +135,7 @@ impl Replay {
             pieces,
             transfers,
             calls: called.into_iter().map(call).collect(),
+            carried: Arc::new(connections.iter().map(carried).collect()),
             lasted_s: lasted_s(connections),
             name: name.clone(),
             ends,
@@ -194,7 +203,7 @@ impl Replay {
 
     /// The trains of the connections, each with what its side adds to the time that the path takes.
     pub fn steps(&self, rates: Rates) -> Vec<Step> {
-        self.known.steps(&self.tap.link(rates))
+        self.known.steps(&self.tap.link(rates)).0
     }
 
     /// The flows of [`Form::Users`] over a link of these rates, whose users wait; with `rtt_s` all round-trip times are multiplied by one factor, so that the

@@ -129,8 +129,8 @@ impl Entry {
     fn opener_of(segment: &Segment, from: usize) -> (usize, OpenerFrom) {
         let header = match segment.transport {
             Transport::Udp { .. } => return (from, OpenerFrom::FirstPacket),
-            Transport::Icmp { reply: false } | Transport::Other { .. } => return (from, OpenerFrom::FirstPacket),
-            Transport::Icmp { reply: true } => return (1 - from, OpenerFrom::Reply),
+            Transport::Icmp { reply: false, .. } | Transport::Other { .. } => return (from, OpenerFrom::FirstPacket),
+            Transport::Icmp { reply: true, .. } => return (1 - from, OpenerFrom::Reply),
             Transport::Tcp(header) => header,
         };
         if header.flags & SYN != 0 {
@@ -345,7 +345,7 @@ impl Entry {
         let heard_ns = all.then_some(mine.highest_ack_ns);
         let data = Data { header, start, bytes, packets, time_ns };
         let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
-        let ended = self.transfer.see(from, time_ns, fresh, packets, paused, heard_ns);
+        let ended = self.transfer.see(from, time_ns, [fresh, packets, segment.wire_bytes], paused, heard_ns);
         Brought { ended, packets: if fresh > 0 { packets } else { 0 }, ..Brought::default() }
     }
 

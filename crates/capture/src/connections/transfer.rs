@@ -18,6 +18,8 @@ pub struct Train {
     pub packets: u64,
     /// Distinct payload.
     pub bytes: u64,
+    /// Captured packets that brought it, and their IP bytes, as far as 32 bits hold them.
+    pub captured: [u32; 2],
     /// Since the last data packet before the train; 0 for the first train.
     pub warm_up_ns: i64,
     /// What an ideal transfer of its packets takes; None while no round-trip time is known.
@@ -63,6 +65,7 @@ struct Running {
     end_ns: i64,
     packets: u64,
     bytes: u64,
+    captured: [u32; 2],
     warm_up_ns: i64,
     /// [`UNHEARD`] for none: an option would take twice the room, in every connection.
     heard_ns: i64,
@@ -72,14 +75,13 @@ struct Running {
 const UNHEARD: i64 = i64::MIN;
 
 impl Transfer {
-    /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
+    /// A data packet of `side` of `wire_bytes`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
     /// off from the side's packets before it; at `heard_ns` its side acknowledged all data of the other. Returns the train it ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
     pub(crate) fn see(
         &mut self,
         side: usize,
         time_ns: i64,
-        fresh: u64,
-        packets: u64,
+        [fresh, packets, wire_bytes]: [u64; 3],
         paused: bool,
         heard_ns: Option<i64>,
     ) -> Option<(usize, Train)> {
@@ -87,7 +89,7 @@ impl Transfer {
             (self.first_ns, self.last_ns, self.begun) = (time_ns, time_ns, true);
             self.shares[side].trains = 1;
             self.begin(side, time_ns, 0, None);
-            self.grow(fresh, packets, time_ns);
+            self.grow(fresh, packets, wire_bytes, time_ns);
             return None;
         }
         let (first_ns, last_ns, current) = (self.first_ns, self.last_ns, usize::from(self.side));
@@ -108,7 +110,7 @@ impl Transfer {
             self.begin(side, time_ns.max(last_ns), after_ns, heard_ns);
         }
         if side == usize::from(self.side) {
-            self.grow(fresh, packets, time_ns);
+            self.grow(fresh, packets, wire_bytes, time_ns);
         }
         ended
     }
@@ -126,20 +128,37 @@ impl Transfer {
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64, heard_ns: Option<i64>) {
         self.side = side as u8;
         let heard_ns = heard_ns.map_or(UNHEARD, |heard_ns| start_ns.saturating_sub(heard_ns).max(0));
-        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, heard_ns };
+        self.train =
+            Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, captured: [0; 2], heard_ns };
     }
 
-    fn grow(&mut self, fresh: u64, packets: u64, time_ns: i64) {
+    fn grow(&mut self, fresh: u64, packets: u64, wire_bytes: u64, time_ns: i64) {
         self.train.end_ns = self.train.end_ns.max(time_ns);
         self.train.bytes += fresh;
-        self.train.packets += if fresh > 0 { packets } else { 0 };
+        if fresh > 0 {
+            self.train.packets += packets;
+            let [captured, bytes] = &mut self.train.captured;
+            *captured = captured.saturating_add(1);
+            *bytes = bytes.saturating_add(u32::try_from(wire_bytes).unwrap_or(u32::MAX));
+        }
     }
 
     fn train_of(&self) -> Train {
-        let Running { start_ns, end_ns, packets, bytes, warm_up_ns, heard_ns } = self.train;
+        let Running { start_ns, end_ns, packets, bytes, captured, warm_up_ns, heard_ns } = self.train;
         let (connection, from_opener, theoretical_ns) = (0, false, None);
         let heard_ns = (heard_ns != UNHEARD).then_some(heard_ns);
-        Train { connection, from_opener, start_ns, end_ns, packets, bytes, warm_up_ns, theoretical_ns, heard_ns }
+        Train {
+            connection,
+            from_opener,
+            start_ns,
+            end_ns,
+            packets,
+            bytes,
+            captured,
+            warm_up_ns,
+            theoretical_ns,
+            heard_ns,
+        }
     }
 }
 
@@ -283,8 +302,10 @@ mod tests {
         let mut transfer = Transfer::default();
         // Side 0 asks twice, side 1 answers, side 0 repeats itself into the answer.
         let packets = [(0, 0, 10), (0, 5, 10), (1, 25, 100), (0, 30, 0), (1, 45, 100), (0, 65, 1), (1, 60, 1)];
-        let ended: Vec<_> =
-            packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1, false, None)).collect();
+        let ended: Vec<_> = packets
+            .iter()
+            .filter_map(|&(side, at, fresh)| transfer.see(side, at, [fresh, 1, fresh + 40], false, None))
+            .collect();
         let shares = transfer.shares;
         assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5 });
         assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15 });
@@ -299,8 +320,10 @@ mod tests {
     fn a_pause_cuts_a_train_and_leaves_the_sums_as_they_are() {
         let mut transfer = Transfer::default();
         let packets = [(0, 0, 10, true), (0, 5, 10, false), (0, 65, 7, true), (0, 70, 0, true), (1, 90, 1, true)];
-        let ended: Vec<_> =
-            packets.iter().filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, fresh, 1, cut, None)).collect();
+        let ended: Vec<_> = packets
+            .iter()
+            .filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, [fresh, 1, fresh + 40], cut, None))
+            .collect();
         let told = |(_, train): &(usize, Train)| (train.bytes, train.start_ns, train.end_ns, train.warm_up_ns);
         assert_eq!(ended.iter().map(told).collect::<Vec<_>>(), [(20, 0, 5, 0), (7, 65, 70, 60)]);
         assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70 });

@@ -73,6 +73,8 @@ pub enum Transport {
     Icmp {
         /// It answers a message.
         reply: bool,
+        /// Of an echo, the number of the program that asks; 0 of other messages.
+        number: u16,
     },
     /// Of an IP protocol whose header is not read: its ports are 0.
     Other {

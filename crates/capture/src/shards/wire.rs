@@ -53,7 +53,7 @@ pub(super) fn put(into: &mut Vec<u8>, before: &mut Before, number: u64, arrival:
             TCP | bit(mss.is_some(), MSS) | bit(window_shift.is_some(), SHIFT) | bit(timestamps.is_some(), TIMESTAMPS)
         }
         Transport::Udp { quic } => UDP | if *quic { QUIC } else { 0 },
-        Transport::Icmp { reply } => ICMP | if *reply { REPLY } else { 0 },
+        Transport::Icmp { reply, .. } => ICMP | if *reply { REPLY } else { 0 },
         Transport::Other { .. } => ICMP | OTHER,
     };
     into.push(kind | if six { SIX } else { 0 } | if segment.fragment { FRAGMENT } else { 0 });
@@ -139,7 +139,8 @@ pub(super) fn take(bytes: &mut &[u8], before: &mut Before) -> Option<Next> {
         }
         UDP => Transport::Udp { quic: kind & QUIC != 0 },
         _ if kind & OTHER != 0 => Transport::Other { protocol: take_bytes::<1>(bytes)?[0] },
-        _ => Transport::Icmp { reply: kind & REPLY != 0 },
+        // Numbers of echoes tell copies, which are left out before.
+        _ => Transport::Icmp { reply: kind & REPLY != 0, number: 0 },
     };
     let fragment = kind & FRAGMENT != 0;
     let segment =
@@ -211,7 +212,7 @@ mod tests {
             let transport = match kind {
                 TCP => Transport::Tcp(TcpHeader { seq, ack, flags, window, options }),
                 UDP => Transport::Udp { quic: reply },
-                ICMP => Transport::Icmp { reply },
+                ICMP => Transport::Icmp { reply, number: 0 },
                 _ => Transport::Other { protocol: flags },
             };
             let segment = Segment {
