@@ -320,7 +320,7 @@ def _probed(scenario: Scenario, path_rtt_s: float | None, span_s: float) -> Scen
 def _read(
     capture: str | os.PathLike[str], internal: Sequence[str] | None, form: str, scenario: Scenario, own_header: bool
 ) -> tuple[_native.Replay, dict[str, Any], pl.DataFrame, Scenario]:
-    """The capture, read for this form of a replay, what was counted, its connections, and the scenario with its headers."""
+    """The capture, read for this form, what was counted, its connections, and the scenario with its headers."""
     if form not in FORMS:
         raise MayflyError(f"replay = {form!r}: must be {', '.join(FORMS[:-1])} or {FORMS[-1]}")
     networks = None if internal is None else networks_of(internal)
