@@ -16,6 +16,7 @@ from mayfly.diff.answer import diff
 from mayfly.estimate.estimate import estimate
 from mayfly.explore.documents import template
 from mayfly.models.queue.pias import offered_by
+from mayfly.profile.agreement.answer import agreement
 from mayfly.profile.answer import profile
 from mayfly.profile.listed import listed
 from mayfly.profile.workload.answer import Made
@@ -182,6 +183,7 @@ COMMANDS = {
     "model pias": lambda path, _: thresholds(path),
     "explore": lambda path, _: on_the_page(path),
     "sweep": lambda path, folder: swept(path, folder),
+    "profile compare": lambda path, _: agreement(path, path).document()["account"],
 }
 
 

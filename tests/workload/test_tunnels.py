@@ -99,8 +99,14 @@ def test_roles_look_inside(path, tmp_path):
         done = mayfly_here("profile", "roles", "features", path, "--least", "1", "--out", hosts, *words)
         assert done.status == 0, done.err
         assert (INSIDE in hosts.read_text(encoding="utf-8")) == inside
-    done = mayfly_here("profile", "roles", "features", path, "--tunnels", "--out", tmp_path)
-    assert done.status == 2
+
+
+def test_two_readings_are_compared_inside(path):
+    done = mayfly_here("profile", "compare", path, path, "--tunnels", "--json")
+    assert done.status == 0, done.err
+    outside = mayfly_here("profile", "compare", path, path, "--json")
+    assert outside.status == 0, outside.err
+    assert (outside.document["matched"], done.document["matched"]) == (0, 21)
 
 
 WHATIF = ("--rate", "2mbit", "--buffer", "50", "-n", "1", "-d", "fifo", "--out", "OUT")
