@@ -37,7 +37,7 @@ pub(crate) struct Piece {
     lost: bool,
     address: u32,
     pub(crate) bytes: u64,
-    captured: [u32; 2],
+    captured: (u16, u32),
     start_s: f64,
     end_s: f64,
     warm_up_s: f64,
@@ -210,8 +210,8 @@ fn without_asides<'a>(
                 && next.warm_up_s < own_s(next, path, ends, link)
         });
         if (unasked || too_soon) && piece.bytes <= ASIDE_SEGMENTS * mss {
-            let [packets, bytes] = piece.captured.map(u64::from);
-            aside = aside.and(Amount::of(packets, bytes));
+            let (packets, bytes) = piece.captured;
+            aside = aside.and(Amount::of(packets.into(), bytes.into()));
             continue;
         }
         let same = before.map(|before| before.from_opener == piece.from_opener);

@@ -18,8 +18,8 @@ pub struct Train {
     pub packets: u64,
     /// Distinct payload.
     pub bytes: u64,
-    /// Captured packets that brought it, and their IP bytes, as far as 32 bits hold them.
-    pub captured: [u32; 2],
+    /// Captured packets that brought it, as far as 16 bits hold them, and their IP bytes, as far as 32 do: of short messages, all.
+    pub captured: (u16, u32),
     /// Since the last data packet before the train; 0 for the first train.
     pub warm_up_ns: i64,
     /// What an ideal transfer of its packets takes; None while no round-trip time is known.
@@ -55,6 +55,8 @@ pub(crate) struct Transfer {
     first_ns: i64,
     last_ns: i64,
     train: Running,
+    /// Packets of the train that runs, as captured.
+    captured: u16,
     side: u8,
     begun: bool,
 }
@@ -63,9 +65,10 @@ pub(crate) struct Transfer {
 struct Running {
     start_ns: i64,
     end_ns: i64,
-    packets: u64,
+    // As far as 32 bits hold them: every connection has one of these.
+    packets: u32,
+    wire_bytes: u32,
     bytes: u64,
-    captured: [u32; 2],
     warm_up_ns: i64,
     /// [`UNHEARD`] for none: an option would take twice the room, in every connection.
     heard_ns: i64,
@@ -128,23 +131,24 @@ impl Transfer {
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64, heard_ns: Option<i64>) {
         self.side = side as u8;
         let heard_ns = heard_ns.map_or(UNHEARD, |heard_ns| start_ns.saturating_sub(heard_ns).max(0));
-        self.train =
-            Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, captured: [0; 2], heard_ns };
+        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, wire_bytes: 0, bytes: 0, heard_ns };
+        self.captured = 0;
     }
 
     fn grow(&mut self, fresh: u64, packets: u64, wire_bytes: u64, time_ns: i64) {
         self.train.end_ns = self.train.end_ns.max(time_ns);
         self.train.bytes += fresh;
         if fresh > 0 {
-            self.train.packets += packets;
-            let [captured, bytes] = &mut self.train.captured;
-            *captured = captured.saturating_add(1);
-            *bytes = bytes.saturating_add(u32::try_from(wire_bytes).unwrap_or(u32::MAX));
+            let [packets, wire_bytes] = [packets, wire_bytes].map(|more| u32::try_from(more).unwrap_or(u32::MAX));
+            self.train.packets = self.train.packets.saturating_add(packets);
+            self.train.wire_bytes = self.train.wire_bytes.saturating_add(wire_bytes);
+            self.captured = self.captured.saturating_add(1);
         }
     }
 
     fn train_of(&self) -> Train {
-        let Running { start_ns, end_ns, packets, bytes, captured, warm_up_ns, heard_ns } = self.train;
+        let Running { start_ns, end_ns, packets, wire_bytes, bytes, warm_up_ns, heard_ns } = self.train;
+        let (packets, captured) = (packets.into(), (self.captured, wire_bytes));
         let (connection, from_opener, theoretical_ns) = (0, false, None);
         let heard_ns = (heard_ns != UNHEARD).then_some(heard_ns);
         Train {
