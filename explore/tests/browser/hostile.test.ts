@@ -124,11 +124,11 @@ describe.skipIf(pathOf("chrome") === null)("hostile files", () => {
         hash,
       );
       longest = Math.max(longest, Date.now() - before);
-      const told = await page.evaluate(() => document.querySelector(".trouble:not([hidden])")?.textContent ?? "");
-      if (told !== "") {
+      const said = await page.evaluate(() => document.querySelector(".trouble:not([hidden])")?.textContent ?? "");
+      if (said !== "") {
         refused.push(name);
-        expect(told, name).not.toMatch(/[\p{Cc}\u202e]|undefined|panick|unreachable|RuntimeError|\[object/u);
-        expect(told.length, name).toBeLessThan(700);
+        expect(said, name).not.toMatch(/[\p{Cc}\u202e]|undefined|panick|unreachable|RuntimeError|\[object/u);
+        expect(said.length, name).toBeLessThan(700);
       }
       expect(await page.evaluate(() => document.querySelectorAll(".figure-table td").length), name).toBeGreaterThan(8);
       expect(await page.title(), name).not.toBe("owned");

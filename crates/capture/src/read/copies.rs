@@ -127,7 +127,7 @@ impl Counting {
     }
 
     /// Whether the packet is a copy of one before, and whether it may be one on the other side of a router that translates
-    /// addresses, which a closer look tells.
+    /// addresses, which a closer look decides.
     #[inline]
     pub(crate) fn sees(&mut self, arrival: &Arrival) -> [bool; 2] {
         let unnumbered = arrival.segment.is_unnumbered();

@@ -38,7 +38,7 @@ pub struct Stop {
     pub from_ns: i64,
     /// How long nothing passed, nanoseconds.
     pub lasted_ns: i64,
-    /// Pairs of hosts that sent packets before and after it, as far as they are told from each other.
+    /// Pairs of hosts that sent packets before and after it, as far as their hashes differ.
     pub pairs: u64,
 }
 
@@ -123,16 +123,16 @@ impl Stops {
     #[inline(never)]
     fn over(&mut self, from_ns: i64, time_ns: i64, silence_ns: i64) {
         // What waits is confirmed, or was no stop since another silence followed.
-        let mut kept = Vec::new();
+        let mut left = Vec::new();
         for one in std::mem::take(&mut self.waiting) {
             let later = from_ns.saturating_sub(end_of(&one.stop)) / AROUND >= one.stop.lasted_ns;
             match (later, silence_ns > one.stop.lasted_ns / QUIETER) {
                 (true, _) => self.confirm(one),
-                (false, false) => kept.push(one),
+                (false, false) => left.push(one),
                 (false, true) => {}
             }
         }
-        self.waiting = kept;
+        self.waiting = left;
         if silence_ns >= LEAST_NS && self.is_alone(from_ns, silence_ns) && self.waiting.len() < MOST_WAITING {
             let since_ns = from_ns.saturating_sub(silence_ns);
             let before = self.recent.iter().map(|&(pair, at_ns)| if at_ns >= since_ns { pair } else { 0 }).collect();
