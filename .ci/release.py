@@ -5,6 +5,7 @@ built from that commit; until then a failure leaves it as it was. Nothing is pus
 """
 
 import argparse
+import email
 import json
 import platform
 import re
@@ -12,10 +13,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 IN_CARGO = re.compile(r'(\[workspace\.package\]\nversion = ")([^"]+)(")')
@@ -121,6 +126,58 @@ def worktree(root: Path) -> Iterator[Path]:
             run("git", "worktree", "remove", "--force", folder, cwd=root)
 
 
+def crates_of(source: Path) -> set[tuple[str, str]]:
+    """Names and versions of the crates that are linked into the native module on this machine."""
+    tree = ("cargo", "tree", "--locked", "--package", "mayfly-py", "--edges", "normal", "--prefix", "none")
+    lines = run(*tree, "--format", "{p}", cwd=source).splitlines()
+    return {(name, version.removeprefix("v")) for name, version, *_ in map(str.split, filter(None, lines))}
+
+
+def needed_by(wheels: Iterable[Path]) -> tuple[dict[str, str], list[Requirement]]:
+    """Versions of the distributions in wheels by name, and what they need here without extras."""
+    versions, needed = {}, []
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            [name] = [name for name in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)]
+            metadata = email.message_from_bytes(archive.read(name))
+        versions[canonicalize_name(metadata["Name"])] = metadata["Version"]
+        needed += [Requirement(text) for text in metadata.get_all("Requires-Dist") or ()]
+    return versions, [one for one in needed if one.marker is None or one.marker.evaluate({"extra": ""})]
+
+
+def components_of(bill: Mapping[str, Any]) -> dict[str, set[str]]:
+    """Versions by name of all that a bill of materials lists, its subject too."""
+    found: dict[str, set[str]] = {}
+
+    def see(component: Mapping[str, Any]) -> None:
+        found.setdefault(component["name"], set()).add(component.get("version", ""))
+        for part in component.get("components", ()):
+            see(part)
+
+    see({"name": "", **bill.get("metadata", {}).get("component", {})})
+    for component in bill.get("components", ()):
+        see(component)
+    return found
+
+
+def absent_from(
+    crates: Mapping[str, Any], linked: Iterable[tuple[str, str]], packages: Mapping[str, Any], wheels: Iterable[Path]
+) -> list[str]:
+    """What is in wheels, or is installed with them, and in no bill of materials."""
+    of_crates = components_of(crates)
+    absent = [f"crate {name} {version}" for name, version in sorted(linked) if version not in of_crates.get(name, ())]
+    of_packages: dict[str, set[str]] = {}
+    for name, versions in components_of(packages).items():
+        of_packages.setdefault(canonicalize_name(name), set()).update(versions)
+    own, needed = needed_by(wheels)
+    absent += [f"{name} {version}" for name, version in own.items() if version not in of_packages.get(name, ())]
+    for one in needed:
+        there = of_packages.get(canonicalize_name(one.name), ())
+        if not any(one.specifier.contains(version, prereleases=True) for version in there if version):
+            absent.append(str(one))
+    return absent
+
+
 def bills_of_materials(source: Path, dist: Path, version: str) -> None:
     """CycloneDX files into ``dist``: crates as maturin wrote them into the wheel, Python as an installation has it."""
     # Those that can be installed here: the wheels of other processors hold the same crates.
@@ -147,6 +204,8 @@ def bills_of_materials(source: Path, dist: Path, version: str) -> None:
     bill = json.loads(out.read_text(encoding="utf-8"))
     bill["metadata"]["component"]["version"] = version
     out.write_text(json.dumps(bill, indent=1) + "\n", encoding="utf-8")
+    if absent := absent_from(json.loads(crates[0]), crates_of(source), bill, wheels):
+        raise RefusedError(f"the bills of materials lack what the wheels have: {', '.join(absent)}")
 
 
 def build(source: Path, dist: Path, version: str) -> None:

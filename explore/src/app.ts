@@ -8,6 +8,7 @@ import { metricsOf, type Metric } from "./figures/metrics";
 import { Advice, type Loading } from "./run/advice";
 import { emptySlot, isOld, Runner, type Slot } from "./run/runner";
 import { fromAddress, toAddress } from "./state/address";
+import { printable } from "./state/names";
 import { labelOf, requestOf, type State } from "./state/state";
 import { layOut, type Page } from "./view/page";
 import { applyTheme, onSystemTheme, themeChoice } from "./view/theme";
@@ -98,13 +99,14 @@ export class App {
 
   /** A file that was dropped or chosen. */
   async chooseFile(file: File): Promise<void> {
+    const name = printable(file.name);
     if (file.size > MOST_CAPTURE_BYTES) {
-      this.trouble = `${file.name} has ${Math.round(file.size / 1e6)} MB: a capture may have at most ${Math.round(MOST_CAPTURE_BYTES / 1e6)}. Cut it: editcap -r ${file.name} part.pcap 1-1000000.`;
+      this.trouble = `${name} has ${Math.round(file.size / 1e6)} MB: a capture may have at most ${Math.round(MOST_CAPTURE_BYTES / 1e6)}. Cut it: editcap -r ${name} part.pcap 1-1000000.`;
       this.render();
       return;
     }
     if (file.size === 0) {
-      this.trouble = `${file.name} is empty: there is no packet in it.`;
+      this.trouble = `${name} is empty: there is no packet in it.`;
       this.render();
       return;
     }
@@ -112,11 +114,11 @@ export class App {
     try {
       bytes = await file.arrayBuffer();
     } catch {
-      this.trouble = `${file.name} could not be read: a folder, or a file that is gone.`;
+      this.trouble = `${name} could not be read: a folder, or a file that is gone.`;
       this.render();
       return;
     }
-    await this.openCapture(file.name.slice(0, 200), bytes, this.state.kind === "capture" ? this.state.internal : null);
+    await this.openCapture(name, bytes, this.state.kind === "capture" ? this.state.internal : null);
   }
 
   async openCapture(name: string, bytes: ArrayBuffer | null, internal: string[] | null): Promise<void> {

@@ -1425,9 +1425,9 @@ class Accounted(TypedDict):
     """What the answer is about."""
     left_out: dict[str, Amount]
     """What was left out, by reason: `link_type`, `not_ip`, `protocol` (that a list or a log does not have),
-    `cut_header`, `damaged`, `filter`, `duplicate`, `evicted` (of connections given up since too many were open at
-    once), `budget` (given up for memory or time), `aside` (not part of this answer). Reasons without anything are
-    absent.
+    `cut_header`, `damaged`, `cut_record` (the file ends within it), `filter`, `duplicate`, `evicted` (of
+    connections given up since too many were open at once), `budget` (given up for memory or time), `aside` (not
+    part of this answer). Reasons without anything are absent.
     """
     partial: list[str]
     """Which part of the input is missing because a limit was reached, a sentence each; empty where none was."""

@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import subprocess
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -184,3 +185,47 @@ def test_the_version_is_one_in_this_checkout(tool):
     lock = (ROOT / "Cargo.lock").read_text(encoding="utf-8")
     assert tool.locked(lock, here) == lock
     assert tool.OPEN in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def wheel_of(folder, name, requires):
+    path = folder / f"{name}-0.1.0-py3-none-any.whl"
+    lines = [f"Name: {name}", "Version: 0.1.0", *(f"Requires-Dist: {one}" for one in requires)]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(
+            f"{name}-0.1.0.dist-info/METADATA", "Metadata-Version: 2.4\n" + "\n".join(lines) + "\n\nText\n"
+        )
+    return path
+
+
+def bill(subject, **components):
+    rows = [{"name": name, "version": version} for name, version in components.items()]
+    return {"metadata": {"component": {"name": subject, "version": "0.1.0"}}, "components": rows}
+
+
+def test_bills_that_lack_what_a_wheel_has_are_refused(tool, tmp_path):
+    needs = ["Typer_Slim>=0.20", "numpy>=2; python_version >= '3'", "tomli; python_version < '3'", "dask; extra == 'x'"]
+    wheels = [wheel_of(tmp_path, "mayfly", needs), wheel_of(tmp_path, "mayfly-papers", ["mayfly==0.1.0"])]
+    linked = {("serde", "1.0.2"), ("mayfly-py", "0.1.0")}
+    crates = bill("mayfly-py", serde="1.0.2")
+    packages = bill("mayfly", numpy="2.3.0", **{"typer-slim": "0.21.0", "mayfly-papers": "0.1.0"})
+    assert tool.absent_from(crates, linked, packages, wheels) == []
+    # Each of them once: absent, and there in another version.
+    for name in ("numpy", "typer-slim", "mayfly-papers"):
+        for version in (None, "0.0.1"):
+            rows = [row for row in packages["components"] if row["name"] != name]
+            rows += [] if version is None else [{"name": name, "version": version}]
+            [absent] = tool.absent_from(crates, linked, packages | {"components": rows}, wheels)
+            assert absent.lower().replace("_", "-").startswith(name)
+    assert tool.absent_from(bill("mayfly-py", serde="1.0.1"), linked, packages, wheels) == ["crate serde 1.0.2"]
+    assert tool.absent_from(bill("other"), linked, packages, wheels) == [
+        "crate mayfly-py 0.1.0",
+        "crate serde 1.0.2",
+    ]
+
+
+def test_the_crates_of_a_wheel_are_those_that_are_linked(tool):
+    linked = tool.crates_of(ROOT)
+    names = {name for name, _ in linked}
+    assert {"mayfly-py", "mayfly-netsim", "pyo3", "serde"} <= names
+    # What only tests are built of is not in a wheel.
+    assert not {"proptest", "insta"} & names

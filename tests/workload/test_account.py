@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import shutil
 import struct
 
 import pytest
@@ -14,11 +13,16 @@ from mayfly import _native
 from mayfly.comparison.comparison import compare, run
 from mayfly.comparison.whatif import whatif
 from mayfly.diff.answer import diff
+from mayfly.estimate.estimate import estimate
+from mayfly.explore.documents import template
+from mayfly.models.queue.pias import offered_by
+from mayfly.profile.agreement.answer import agreement
 from mayfly.profile.answer import profile
 from mayfly.profile.listed import listed
 from mayfly.profile.workload.answer import Made
 from mayfly.profile.workload.measure import workload_from
 from mayfly.scenario.scenario import load_scenario
+from mayfly.sweep.command import sweep_file
 from mayfly.trees.answer import tree
 from mayfly.workload.formats.convert import converted
 
@@ -83,7 +87,7 @@ def amount(frames):
 
 @st.composite
 def captures(draw):
-    """Frames, how many last bytes of some are cut, and how many frames are left out for each reason."""
+    """Frames, last bytes cut of some, frames left out for each reason, and bytes of one more record."""
     parts = [transfer(2000 + number, draw(st.integers(1, 1400))) for number in range(draw(st.integers(2, 5)))]
     parts += [[udp(5000 + number, draw(st.integers(1, 300)))] for number in range(draw(st.integers(0, 4)))]
     odd = {reason: draw(st.lists(frames, max_size=5)) for reason, frames in ODD.items()}
@@ -91,10 +95,11 @@ def captures(draw):
     cut = [udp(6000 + number, 200) for number in range(draw(st.integers(0, 3)))]
     order = draw(st.permutations(parts + [[frame] for frame in cut]))
     frames = [frame for part in order for frame in part]
+    torn = draw(st.none() | st.integers(1, 90))
     # Within the header of UDP, behind that of IP.
     short = {place: len(frame) - 36 for place, frame in enumerate(frames) if any(frame is one for one in cut)}
     left = {reason: amount(of) for reason, of in (odd | {"cut_header": cut}).items() if of}
-    return frames, short, left
+    return frames, short, left, torn
 
 
 def exact(accounts, seen=None, left=None):
@@ -128,6 +133,36 @@ def in_a_tree(path, folder):
     return found.document()["account"]
 
 
+def thresholds(path):
+    account = []
+    offered_by(load_scenario("wired"), path, account)
+    return account
+
+
+def on_the_page(path):
+    options = json.dumps({"internal": None, "template": template()})
+    return json.loads(_native.Explorer().open(path.name, path.read_bytes(), options))["account"]
+
+
+SWEEP = """scenario = "wired"
+disciplines = ["fifo", "las"]
+flows = "{flows}"
+seeds = 1
+records = {records}
+
+[set]
+duration = "5s"
+{more}
+[fields]
+"network.buffer" = [20, 50]
+"""
+
+
+def swept(path, folder, workers=1, **fields):
+    (folder / "sweep.toml").write_text(SWEEP.format(flows=path, **{"records": "false", "more": ""} | fields))
+    return sweep_file(folder / "sweep.toml", folder / "swept", workers=workers).document()["account"]
+
+
 def measured(path):
     account = []
     return Made(workload_from([path], accounts=account), account).document()["account"]
@@ -145,21 +180,34 @@ COMMANDS = {
     "compare": lambda path, _: compare(SHORT, "fifo", path).summary["account"],
     "simulate": lambda path, _: run(SHORT, "fifo", path).summary["account"],
     "tree": in_a_tree,
+    "model pias": lambda path, _: thresholds(path),
+    "explore": lambda path, _: on_the_page(path),
+    "sweep": lambda path, folder: swept(path, folder),
+    "profile compare": lambda path, _: agreement(path, path).document()["account"],
 }
 
 
-LOAD = ("profile", "profile --connections", "whatif", "tree")
+LOAD = ("profile", "profile --connections", "whatif", "tree", "explore")
 """Commands to which packets are load whose headers are not read; a flow list has no such flows."""
 
 
-def wrapped(data, form, folder):
-    """The capture in a file of another form."""
+LAST = udp(7000, 100)
+"""What the record would hold within which a file ends."""
+
+
+def wrapped(data, form, folder, torn):
+    """The capture in a file of another form, behind it `torn` bytes of a record; and how much of that is known."""
     path = folder / f"capture.{form}"
+    with_last = data + pcap([LAST], {})[24:]
+    make = pcapng if form == "pcapng" else bytes
+    whole, more = make(data), make(with_last)
+    data = more[: len(whole) + (torn or 0)]
     path.write_bytes(gzip.compress(data) if form == "pcap.gz" else data)
-    if form == "pcapng":
-        shutil.move(path, folder / "plain.pcap")
-        path.write_bytes(pcapng(data))
-    return path
+    # The type of a block is its first word, the length of a frame stands before it.
+    first, head = (4, 28) if form == "pcapng" else (1, 16)
+    if torn is None or torn < first:
+        return path, {}
+    return path, {"cut_record": {"count": 1, "bytes": len(LAST) if torn >= head else 0}}
 
 
 def pcapng(data):
@@ -180,21 +228,62 @@ def pcapng(data):
     return found
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command != "sweep"])
 @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 @given(capture=captures(), form=st.sampled_from(["pcap", "pcap.gz", "pcapng"]))
 def test_the_account_of_a_capture_is_what_the_generator_wrote(tmp_path_factory, command, capture, form):
-    frames, cut, left = capture
+    frames, cut, left, torn = capture
     folder = tmp_path_factory.mktemp("capture")
-    path = wrapped(pcap(frames, cut), form, folder)
+    path, lost = wrapped(pcap(frames, cut), form, folder, torn)
+    left |= lost
     tunnels, others = (left.pop(kind, {"count": 0, "bytes": 0}) for kind in ("tunnel", "protocol"))
     both = {unit: tunnels[unit] + others[unit] for unit in tunnels}
     if command not in LOAD and both["count"]:
         left["protocol"] = both
-    [account, *_] = exact(COMMANDS[command](path, folder), amount(frames), left)
+    seen = amount(frames)
+    seen = {unit: seen[unit] + lost.get("cut_record", {}).get(unit, 0) for unit in seen}
+    [account, *_] = exact(COMMANDS[command](path, folder), seen, left)
     assert account["unit"] == "packets" and account["partial"] == []
     part = max(tunnels["bytes"] / account["seen"]["bytes"], tunnels["count"] / account["seen"]["count"])
     assert ("who sends what inside" in (account["cannot_answer"] or "")) == (part >= 0.01)
+
+
+@st.composite
+def conversations(draw):
+    """Connections in which the client talks while the server goes on, and how much it says so."""
+    frames, aside = [], {"count": 0, "bytes": 0}
+    for number in range(draw(st.integers(1, 4))):
+        port, sent = 3000 + number, 1
+        frames += [tcp(port, True, 0, 0, 2), tcp(port, False, 0, 1, 18), tcp(port, True, 1, 1, 16)]
+        frames += [tcp(port, True, 1, 1, 24, 100)]
+        seq = 101
+        for _ in range(draw(st.integers(0, 3))):
+            for _ in range(draw(st.integers(2, 4))):
+                frames.append(tcp(port, False, sent, seq, 24, 1000))
+                sent += 1000
+            for _ in range(draw(st.integers(1, 2))):
+                size = draw(st.integers(1, 900))
+                # It has not acknowledged all that came.
+                frames.append(tcp(port, True, seq, sent - 1000, 24, size))
+                seq += size
+                aside = {"count": aside["count"] + 1, "bytes": aside["bytes"] + 40 + size}
+        frames += [tcp(port, False, sent, seq, 24, 500), tcp(port, True, seq, sent + 500, 17)]
+        frames += [tcp(port, False, sent + 500, seq + 1, 17), tcp(port, True, seq + 1, sent + 501, 16)]
+    return frames, aside
+
+
+@pytest.mark.parametrize("command", ["whatif", "explore"])
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(drawn=conversations())
+def test_messages_that_a_replay_leaves_aside_are_in_the_sum(tmp_path_factory, command, drawn):
+    frames, aside = drawn
+    folder = tmp_path_factory.mktemp("talks")
+    (folder / "talks.pcap").write_bytes(pcap(frames, {}))
+    [account] = exact(COMMANDS[command](folder / "talks.pcap", folder), amount(frames))
+    assert account["left_out"] == ({"aside": aside} if aside["count"] else {})
+    if command == "whatif":
+        with_all = whatif(folder / "talks.pcap", "10mbit", 100, disciplines="fifo", replications=1, replay="trains")
+        assert exact(with_all.summary["account"], amount(frames))[0]["left_out"] == {}
 
 
 ZEEK = [
@@ -231,20 +320,119 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("command", ["convert", "compare", "simulate"])
+DOWN_BY_TCP = {
+    "flows.csv": {},
+    "conn.log": {"aside": (2, 266)},
+    "late.log": {"aside": (1, 166)},
+    "nfdump.csv": {},
+    "vectors.cvec": {},
+}
+"""Rows that bring nothing down by TCP, where `LISTS` has others."""
+
+
+@pytest.mark.parametrize("command", ["convert", "compare", "simulate", "model pias"])
 @pytest.mark.parametrize("name", LISTS)
 def test_the_account_of_a_list_has_all_of_its_rows(tmp_path, command, name):
     text, seen, left = LISTS[name]
     (tmp_path / name).write_text(text, encoding="utf-8")
-    if command == "convert" and name in ("flows.csv", "late.log"):
+    if command in ("convert", "model pias") and name in ("flows.csv", "late.log"):
         # There is no run that ends.
         left = {reason: of for reason, of in left.items() if reason != "aside"}
+    if command == "model pias":
+        # Of connections those that bring something down by TCP.
+        left |= {reason: of for reason, of in DOWN_BY_TCP[name].items()}
     [account] = exact(COMMANDS[command](tmp_path / name, tmp_path))
     assert account["unit"] == "rows"
     assert account["seen"] == dict(zip(("count", "bytes"), seen, strict=True))
     assert account["left_out"] == {
         reason: dict(zip(("count", "bytes"), of, strict=True)) for reason, of in left.items()
     }
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("fields", [{}, {"more": '"network.loss" = 0.01\n'}, {"records": "true"}])
+def test_a_sweep_has_the_account_of_its_list_whoever_runs_it(tmp_path, workers, fields):
+    rows = "".join(f"{number / 10},{100 + number}\n" for number in range(80))
+    (tmp_path / "flows.csv").write_text("start_s,size_bytes\n" + rows, encoding="utf-8")
+    for _ in range(2):
+        # The second time all results are there already.
+        [account] = exact(
+            swept(tmp_path / "flows.csv", tmp_path, workers, **fields), {"count": 80, "bytes": sum(range(100, 180))}
+        )
+        assert account["left_out"] == {"aside": {"count": 30, "bytes": sum(range(150, 180))}}
+        assert account["source"] == [str(tmp_path / "flows.csv")]
+
+
+def test_a_sweep_over_the_end_has_an_account_for_each(tmp_path):
+    rows = "".join(f"{number},1000\n" for number in range(10))
+    (tmp_path / "flows.csv").write_text("start_s,size_bytes\n" + rows, encoding="utf-8")
+    text = SWEEP.format(flows="flows.csv", records="false", more="").replace('duration = "5s"', "")
+    text = text.replace('"network.buffer" = [20, 50]', 'duration = ["4s", "8s"]')
+    (tmp_path / "sweep.toml").write_text(text)
+    ended = mayfly("sweep", "sweep.toml", "--workers", "1", "--json", cwd=tmp_path)
+    found = exact(ended.document["account"], {"count": 10, "bytes": 10_000})
+    assert [account["used"]["count"] for account in found] == [4, 8]
+    (tmp_path / "drawn.toml").write_text(text.replace('flows = "flows.csv"\n', ""))
+    ended = mayfly("sweep", "drawn.toml", "--out", "drawn", "--workers", "1", "--json", cwd=tmp_path)
+    assert "account" not in ended.document
+
+
+@st.composite
+def sampled(draw):
+    """Rows of samples of a queue, and which of them cannot be used."""
+    rows, refused, time_s = [], [], 0.0
+    for number in range(draw(st.integers(150, 400))):
+        kind = draw(st.sampled_from(["good"] * 20 + ["negative", "empty", "still"])) if number else "good"
+        time_s += 0 if kind == "still" else 0.03
+        arrivals = {"negative": "-3", "empty": ""}.get(kind, str(draw(st.integers(0, 200))))
+        rows.append(f"{time_s:.3f},5,{arrivals},1")
+        if kind != "good":
+            refused.append(number)
+    return rows, refused
+
+
+@settings(max_examples=20, deadline=None)
+@given(samples=sampled())
+def test_the_account_of_samples_has_those_that_were_not_used(tmp_path_factory, samples):
+    rows, refused = samples
+    path = tmp_path_factory.mktemp("samples") / "queue.csv"
+    path.write_text("time_s,queue_packets,arrivals,drops\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    found = estimate(path, "28mbit", "100ms", "500B")
+
+    def carried(numbers):
+        came = [rows[number].split(",")[2] for number in numbers]
+        return {"count": len(came), "bytes": sum(500 * max(int(one or 0), 0) for one in came)}
+
+    [account] = exact(found.document()["account"], carried(range(len(rows))))
+    assert account["left_out"].get("damaged", {"count": 0, "bytes": 0}) == carried(refused)
+    assert sum(found.faults.values()) == len(refused)
+    # Samples behind the last estimate.
+    times = [float(row.split(",")[0]) for row in rows]
+    last_s = found.columns["time_s"][-1] if found.columns["time_s"] else -1.0
+    late = [number for number in range(len(rows)) if times[number] > last_s + 1e-6 and number not in refused]
+    assert account["left_out"].get("aside", {"count": 0, "bytes": 0}) == carried(late)
+
+
+def test_samples_of_other_runs_are_in_the_account(tmp_path):
+    rows = [
+        f"{label},{replication},{0.03 * number:.2f},5,10,1\n"
+        for label in ("fifo", "red")
+        for replication in range(2)
+        for number in range(300)
+    ]
+    (tmp_path / "queue.csv").write_text("discipline,replication,time_s,queue_packets,arrivals,drops\n" + "".join(rows))
+    command = ("estimate", "queue.csv", "--rate", "28mbit", "--rtt", "100ms", "--discipline", "red", "--json")
+    [account] = exact(mayfly(*command, cwd=tmp_path).document["account"], {"count": 1200, "bytes": 12_000_000})
+    assert account["left_out"]["filter"] == {"count": 600, "bytes": 6_000_000}
+    assert account["used"]["count"] + account["left_out"]["aside"]["count"] == 600 and account["used"]["count"] > 250
+
+
+def test_polls_are_in_the_account(tmp_path):
+    poll = "{t:.2f}\nqdisc red 1: dev e root\n Sent {sent} bytes 1 pkt (dropped 0, overlimits 0)\n backlog 0b 1p\n"
+    (tmp_path / "polls.txt").write_text("".join(poll.format(t=0.03 * n, sent=12_000 * n) for n in range(400)))
+    command = ("estimate", "polls.txt", "--rate", "28mbit", "--rtt", "100ms", "--json")
+    [account] = exact(mayfly(*command, cwd=tmp_path).document["account"], {"count": 400, "bytes": 399 * 12_000})
+    assert account["unit"] == "rows" and account["used"]["count"] > 350
 
 
 @pytest.mark.parametrize("way", ["plain", "usual"])

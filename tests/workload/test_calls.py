@@ -25,7 +25,7 @@ def talk(seconds=20.0, gap_s=0.02, size=172, from_s=0.0, **where):
 def found(tmp_path, packets):
     """Ports of the openers of all calls, and the flow list."""
     captured = Captured(write_udp(tmp_path / "call.pcap", sorted(packets)), read_options("transfers"))
-    flows, _, _ = flows_of(captured.replay("transfers"), (1e7, 1e7))
+    flows, *_ = flows_of(captured.replay("transfers"), (1e7, 1e7))
     if "call_packets" not in flows.columns:
         return [], flows
     called = flows.filter(pl.col("call_packets").is_not_null())["connection_id"].unique()

@@ -223,7 +223,7 @@ class TestFiles:
         whole = write(tmp_path / "a.pcap", download()).read_bytes()
         (tmp_path / "cut.pcap").write_bytes(gzip.compress(whole[:-20]))
         _, counts = capture.connections(tmp_path / "cut.pcap")
-        assert (counts["packets"], counts["truncated"]) == (6, True)
+        assert (counts["packets"], counts["skipped"]["cut_record"], counts["truncated"]) == (7, 1, True)
 
     def test_the_limit_is_checked_and_evictions_are_counted(self, tmp_path):
         path = write(tmp_path / "a.pcap", [(0.0, udp(CLIENT, (f"9.9.9.{host}", 53), 1)) for host in range(5)])

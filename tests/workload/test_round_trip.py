@@ -22,7 +22,7 @@ def there_and_back(path, tmp_path, rate="1gbit", buffer=10_000):
     scenario = load_scenario("whatif", {"network.rate": rate, "network.buffer": buffer, "duration": 1e6})
     options = read_options("trains", initial_window=scenario.tcp.initial_window)
     before = Captured(path, options)
-    flows, _, _ = flows_of(before.replay("trains", mss=scenario.tcp.mss), (1e9, 1e9))
+    flows, *_ = flows_of(before.replay("trains", mss=scenario.tcp.mss), (1e9, 1e9))
     result = run(scenario, "fifo", flows.drop("connection_id"), recording=Recording(tmp_path / "run.pcap", "client"))
     return before, Captured(tmp_path / "run.pcap", options), result
 

@@ -9,8 +9,12 @@ from connection_captures import connection, ip, write_ip
 from invocation import mayfly_here
 
 from mayfly import _native
-from mayfly.comparison.replay import replay_of
+from mayfly.comparison.other_transport import OF_2012, _with_preset
+from mayfly.comparison.replay import replay_of, run_replay
+from mayfly.discipline_registry import parse
 from mayfly.explore.documents import template
+from mayfly.scenario.scenario import scenario_of
+from mayfly.scenario.transport import Tcp
 from mayfly.workload.connections import ReadOptions, read_captures
 from mayfly.workload.reading import read_as
 
@@ -61,6 +65,48 @@ def test_a_replay_sends_datagrams_with_the_length_outside(path):
     (bursts,) = found.flows.filter(protocol="udp")["bursts"].to_list()
     assert {one["packet_bytes"] for one in bursts} == {128 + GRE_BYTES}
     assert found.udp.opaque == 0 and found.flows.filter(protocol="tcp").height == 20
+
+
+def test_a_replay_sends_tcp_with_the_length_outside(path):
+    """Each TCP packet has its headers of the tunnel on the link of the replay, as it had in the capture."""
+    with read_as(tunnels=True):
+        found = replay_of(path, "5mbit", 100)
+        inner = replay_of(path, "5mbit", 100, overrides={"tcp.header": 40})
+    assert (inner.scenario.tcp.header, found.scenario.tcp.header) == (40, 40 + GRE_BYTES)
+    assert any(f"TCP packets are {GRE_BYTES} bytes longer on the link" in said for said in found.doubts)
+    own, longer = (
+        run_replay(one.scenario, [parse("fifo")], one.flows.filter(protocol="tcp"))[0].counters
+        for one in (inner, found)
+    )
+    assert own["arrivals"] == longer["arrivals"]
+    assert longer["sent_bytes"] - own["sent_bytes"] == GRE_BYTES * own["arrivals"]
+    # Hosts of another kind are behind the same tunnel.
+    other = scenario_of(_with_preset(found.scenario, OF_2012), "other")
+    assert other.tcp.header == Tcp(preset=OF_2012).header + GRE_BYTES
+    assert "tunnel_bytes" not in read_captures(path).counts
+
+
+def test_tcp_outside_of_tunnels_makes_the_mean_shorter(tmp_path):
+    rows = [(at_s, in_gre(packet)) for at_s, packet in connection(0.0, port=5000)]
+    rows += connection(1.0, port=6000)
+    path = write_ip(tmp_path / "mixed.pcap", rows)
+    assert read_captures(path, ReadOptions(tunnels=True)).counts["tunnel_bytes"] == GRE_BYTES // 2
+
+
+def test_roles_look_inside(path, tmp_path):
+    hosts = tmp_path / "features.csv"
+    for words, inside in (((), False), (("--tunnels",), True)):
+        done = mayfly_here("profile", "roles", "features", path, "--least", "1", "--out", hosts, *words)
+        assert done.status == 0, done.err
+        assert (INSIDE in hosts.read_text(encoding="utf-8")) == inside
+
+
+def test_two_readings_are_compared_inside(path):
+    done = mayfly_here("profile", "compare", path, path, "--tunnels", "--json")
+    assert done.status == 0, done.err
+    outside = mayfly_here("profile", "compare", path, path, "--json")
+    assert outside.status == 0, outside.err
+    assert (outside.document["matched"], done.document["matched"]) == (0, 21)
 
 
 WHATIF = ("--rate", "2mbit", "--buffer", "50", "-n", "1", "-d", "fifo", "--out", "OUT")

@@ -79,6 +79,8 @@ pub enum Reason {
     CutHeader,
     /// A header contradicts itself, or the record does not say when and where it was captured, or is too long to hold.
     Damaged,
+    /// The file ends within its record.
+    CutRecord,
     /// The filter of the user leaves it out.
     Filter,
     /// A copy of a packet that was seen before.
@@ -94,18 +96,24 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason with its name in documents.
-    pub const NAMES: [(Reason, &'static str); 10] = [
+    pub const NAMES: [(Reason, &'static str); 11] = [
         (Reason::LinkType, "link_type"),
         (Reason::NotIp, "not_ip"),
         (Reason::Protocol, "protocol"),
         (Reason::CutHeader, "cut_header"),
         (Reason::Damaged, "damaged"),
+        (Reason::CutRecord, "cut_record"),
         (Reason::Filter, "filter"),
         (Reason::Duplicate, "duplicate"),
         (Reason::Evicted, "evicted"),
         (Reason::Budget, "budget"),
         (Reason::Aside, "aside"),
     ];
+
+    /// Its name in documents.
+    pub fn name(self) -> &'static str {
+        Reason::NAMES[self as usize].1
+    }
 
     /// Of a name.
     pub fn named(name: &str) -> Option<Reason> {
@@ -216,6 +224,15 @@ pub struct Sums {
     pub left_out: BTreeMap<String, Amount>,
 }
 
+impl Sums {
+    /// The account of these files, of which `partial` says what is missing, a sentence each, and `cannot_answer` what they
+    /// do not show.
+    pub fn of(self, source: Vec<String>, partial: Vec<String>, cannot_answer: Option<String>) -> Accounted {
+        let Sums { unit, seen, used, left_out } = self;
+        Accounted { source, unit, seen, used, left_out, partial, cannot_answer }
+    }
+}
+
 /// What became of captures or a list that were read. `seen` is the sum of `used` and of all amounts of `left_out`, in number and in
 /// bytes. A document has a list of these, one for each input, under the key `account`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -230,8 +247,8 @@ pub struct Accounted {
     pub seen: Amount,
     /// What the answer is about.
     pub used: Amount,
-    /// What was left out, by reason: `link_type`, `not_ip`, `protocol` (that a list or a log does not have), `cut_header`, `damaged`, `filter`,
-    /// `duplicate`, `evicted` (of connections given up since too many were open at once), `budget` (given up for memory or time), `aside`
+    /// What was left out, by reason: `link_type`, `not_ip`, `protocol` (that a list or a log does not have), `cut_header`, `damaged`, `cut_record` (the file
+    /// ends within it), `filter`, `duplicate`, `evicted` (of connections given up since too many were open at once), `budget` (given up for memory or time), `aside`
     /// (not part of this answer). Reasons without anything are absent.
     pub left_out: BTreeMap<String, Amount>,
     /// Which part of the input is missing because a limit was reached, a sentence each; empty where none was.

@@ -8,6 +8,7 @@ use crate::connections::connection::{Connection, Protocol};
 use crate::decode::skip::Skip;
 use crate::decode::tunnel::Tunnel;
 use crate::read::clocks::Clock;
+use crate::read::stops::Stop;
 
 /// Times that go back by more are those of a clock that was set: queues of a network card write packets out of order by
 /// milliseconds.
@@ -115,6 +116,8 @@ pub struct Counts {
     pub fragments: u64,
     /// Packets found inside tunnels, in the order of [`Tunnel::NAMES`]; each level of nesting counts.
     pub tunnelled: [u64; Tunnel::NAMES.len()],
+    /// Where tunnels were looked into, TCP packets, and the bytes that those inside have around their own IP packet.
+    pub around_tcp: Amount,
     /// Packets further out of order than the reordering window, when packets are put into order.
     pub late: u64,
     /// Trains beyond the limit.
@@ -140,6 +143,10 @@ pub struct Counts {
     pub names: Vec<Option<String>>,
     /// Clock of each file beside the first one's; zeros when not estimated, empty when not read from files.
     pub clocks: Vec<Clock>,
+    /// Silences in which traffic that was under way stopped all at once.
+    pub stops: Vec<Stop>,
+    /// Packets that the capturing program dropped, by statistics of interfaces in pcapng; they are in no other count.
+    pub dropped: u64,
     /// A file ends inside a record, or its framing breaks so that the rest cannot be read.
     pub truncated: bool,
     /// A pcap file says that its times are in microseconds, and has nanoseconds: they were read as these.

@@ -54,6 +54,7 @@ pub use read::clocks::Clock;
 pub use read::duplicates::Duplicates;
 pub use read::reader::{Item, MAX_BLOCK_BYTES, Reader, Record};
 pub use read::sieve::Sieve;
+pub use read::stops::Stop;
 pub use shards::read::read_shard;
 pub use shards::split::split_files;
 

@@ -474,3 +474,149 @@ proptest! {
 fn again(frames: &[Frame], options: &Options) -> Capture {
     read_bytes(&pcap(frames, 1, false, false), options, &mut || true).expect("a capture")
 }
+
+/// Datagrams without identification between a host of a LAN and a server, both ways, or echoes and their replies.
+#[derive(Clone, Debug)]
+struct Chat {
+    host: u8,
+    server: u8,
+    port: u16,
+    /// Payload: 0 the same each time, 1 a number that counts up from 0, else drawn from this.
+    says: u64,
+    hops: u8,
+    start_us: u64,
+    each_way: u32,
+    echo: bool,
+}
+
+/// Bytes of what is said in a direction, nearly all of them another for another `seed` above 1.
+fn said(seed: u64, index: u32, back: bool) -> Vec<u8> {
+    match seed {
+        0 => vec![7; 40],
+        1 => [&index.to_be_bytes()[..], &[7; 36]].concat(),
+        _ => {
+            let mut state = seed ^ u64::from(index) << 32 ^ u64::from(back) << 63;
+            let step = |_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 56) as u8
+            };
+            (0..40).map(step).collect()
+        }
+    }
+}
+
+/// An echo, or its reply.
+fn ping(from: [u8; 4], to: [u8; 4], reply: bool, number: u16, index: u32, payload: &[u8]) -> Vec<u8> {
+    let kind = if reply { 0 } else { 8 };
+    let head = [&[kind, 0, 0, 0][..], &number.to_be_bytes(), &(index as u16).to_be_bytes()].concat();
+    ethernet(0x0800, &ipv4(from, to, 1, &[&head[..], payload].concat(), None, 0))
+}
+
+/// As a tap on the LAN sees them, or the tap outside of a router with one public address, where the host has that `port`.
+fn chat(drawn: &Chat, outer: Option<u16>) -> Vec<Frame> {
+    let server: End = ([198, 51, 100, drawn.server], 3_478);
+    let client: End = match outer {
+        None => ([192, 168, 0, drawn.host], drawn.port),
+        Some(port) => ([203, 0, 113, 5], port),
+    };
+    let mut frames = Vec::new();
+    for index in 0..drawn.each_way {
+        for back in [false, true] {
+            let (from, to) = if back { (server, client) } else { (client, server) };
+            let payload = said(drawn.says, index, drawn.echo || back);
+            let bytes = if drawn.echo {
+                ping(from.0, to.0, back, client.1, index, &payload)
+            } else {
+                let head = [from.1.to_be_bytes(), to.1.to_be_bytes(), 48_u16.to_be_bytes(), [0; 2]].concat();
+                ethernet(0x0800, &ipv4(from.0, to.0, 17, &[&head[..], &payload].concat(), None, 0))
+            };
+            let mut frame = at(1_000_000 + drawn.start_us + u64::from(index) * 20_000 + u64::from(back) * 7_000, bytes);
+            frame.bytes[18..20].fill(0);
+            frame.bytes[22] = if back { 50 } else { drawn.hops };
+            frame.bytes[if back { 5 } else { 11 }] = drawn.host;
+            if outer.is_some() {
+                frame.bytes[0..12].copy_from_slice(&[2, 0, 0, 0, 0, 70, 2, 0, 0, 0, 0, 71]);
+                frame.bytes[22] = if back { 51 } else { drawn.hops - 1 };
+                frame.time_us = if back { frame.time_us - 300 } else { frame.time_us + 300 };
+            }
+            frames.push(frame);
+        }
+    }
+    frames
+}
+
+fn chats(says: impl Strategy<Value = u64>, least: u32) -> impl Strategy<Value = Vec<Chat>> {
+    let hops = prop_oneof![Just(63_u8), Just(64), Just(128)];
+    let one = (1..20_u8, 1..3_u8, says, hops, prop_oneof![Just(0), 0..3_000_u64], least..8_u32, any::<bool>());
+    let drawn = one.prop_map(|(host, server, says, hops, start_us, each_way, echo)| Chat {
+        host,
+        server,
+        port: 0,
+        says,
+        hops,
+        start_us,
+        each_way,
+        echo,
+    });
+    proptest::collection::vec(drawn, 1..30).prop_map(|mut all| {
+        all.iter_mut().zip(1_024..).for_each(|(one, port)| one.port = port);
+        all
+    })
+}
+
+/// Connections of these: echoes between the same hosts are one.
+fn connections_of(drawn: &[Chat]) -> usize {
+    let end = |one: &Chat| (one.host, one.server, if one.echo { 0 } else { one.port });
+    let ends: std::collections::BTreeSet<_> = drawn.iter().map(end).collect();
+    ends.len()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Hosts that say the same, count in step, or say what they draw, one or two routers away or none.
+    #[test]
+    fn datagrams_without_identification_of_several_hosts_are_not_merged(drawn in chats(prop_oneof![Just(0_u64), Just(1), any::<u64>()], 1)) {
+        let frames = in_time(drawn.iter().flat_map(|one| chat(one, None)).collect());
+        for options in [&LEAVE_OUT, &AUTO] {
+            let read = again(&frames, options);
+            prop_assert_eq!((read.counts.copies, read.counts.translated), (0, 0));
+            prop_assert_eq!(read.counts.decoded, frames.len() as u64);
+            prop_assert_eq!(read.connections.len(), connections_of(&drawn));
+        }
+    }
+
+    /// What a host draws and says on both sides of a router is the inside, packet by packet.
+    #[test]
+    fn datagrams_without_identification_on_both_sides_of_a_router_are_the_inside(drawn in chats(2..u64::MAX, 2)) {
+        let inside: Vec<Frame> = in_time(drawn.iter().flat_map(|one| chat(one, None)).collect());
+        let mut both: Vec<Frame> = inside.iter().map(|frame| at(frame.time_us, frame.bytes.clone())).collect();
+        for (one, port) in drawn.iter().zip(40_000..) {
+            both.extend(chat(one, Some(port)));
+        }
+        let read = again(&in_time(both), &AUTO);
+        let once = again(&inside, &KEEP);
+        prop_assert_eq!(read.counts.translated, drawn.len() as u64);
+        prop_assert_eq!(read.counts.decoded, inside.len() as u64);
+        let ends = |read: &Capture| {
+            let row = |row: &capture::Connection| {
+                (row.opener, row.responder, row.from_opener.wire_bytes, row.from_responder.wire_bytes)
+            };
+            let mut rows: Vec<_> = read.connections.iter().map(row).collect();
+            rows.sort();
+            rows
+        };
+        prop_assert_eq!(ends(&once), ends(&read));
+    }
+}
+
+/// The router's own echoes to a host that one of the LAN asks, too, are no copies.
+#[test]
+fn echoes_of_the_router_itself_stay() {
+    let asked = Chat { host: 9, server: 1, port: 77, says: 5, hops: 64, start_us: 0, each_way: 6, echo: true };
+    let own = Chat { says: 99, start_us: 4_000, ..asked.clone() };
+    let frames = [chat(&asked, None), chat(&asked, Some(40_000)), chat(&own, Some(40_001))].concat();
+    let read = again(&in_time(frames), &AUTO);
+    assert_eq!((read.counts.translated, read.counts.decoded), (1, 24));
+    assert_eq!(read.connections.len(), 2);
+}

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use capture::{Capture, CaptureError, FRAGMENT, Options, Skip, read};
+use capture::{Amount, Capture, CaptureError, FRAGMENT, Options, Reason, Skip, read};
 
 use crate::wire::*;
 
@@ -210,7 +210,8 @@ fn a_file_cut_anywhere_gives_what_was_whole() {
         let mut seen = Vec::new();
         for length in 28..file.len() {
             let read = read_bytes(&file[..length]);
-            seen.push(read.counts.packets);
+            seen.push(read.counts.decoded);
+            assert_eq!(read.counts.packets, read.counts.decoded + read.counts.skipped(Skip::CutRecord));
             let ends = [read_bytes(&[&file[..length], &[0; 7][..]].concat()).counts.truncated, read.counts.truncated];
             assert!(ends[0] || ends[1], "length {length}");
         }
@@ -229,7 +230,7 @@ fn an_absurd_length_ends_or_is_passed_over() {
     let last = file.len() - 354 - 16;
     file[last + 8..last + 12].copy_from_slice(&0xffff_fff0_u32.to_le_bytes());
     let read = read_bytes(&file);
-    assert_eq!((read.counts.packets, read.counts.truncated), (3, true));
+    assert_eq!((read.counts.decoded, read.counts.skipped(Skip::CutRecord), read.counts.truncated), (3, 1, true));
 
     let mut long = pcap(&exchange()[..1], 1, false, false);
     let bytes = capture::MAX_BLOCK_BYTES + 1;
@@ -241,6 +242,71 @@ fn an_absurd_length_ends_or_is_passed_over() {
     let read = read_bytes(&long);
     assert_eq!(read.counts.skipped(Skip::Oversized), 1);
     assert_eq!((read.counts.packets, read.counts.truncated), (6, false));
+}
+
+/// The account has the record within which a file ends, with its bytes on the wire as far as its header is there.
+#[test]
+fn the_record_that_a_file_cuts_is_in_the_account() {
+    let whole = exchange();
+    let last = whole.last().expect("a frame").bytes.len() as u64;
+    for (file, header, kind) in [
+        (pcap(&whole, 1, false, false), 16, "pcap"),
+        (pcap(&whole, 1, true, true), 16, "pcap"),
+        (pcapng(&whole, 1, false, 6, 0), 28, "pcapng"),
+        (pcapng(&whole, 1, true, 9, 0), 28, "pcapng"),
+    ] {
+        let record = header + whole.last().expect("a frame").captured;
+        let record = if kind == "pcapng" { record.next_multiple_of(4) + 4 } else { record };
+        let begins = file.len() - record;
+        let before = read_bytes(&file[..begins]).counts;
+        assert!(!before.truncated);
+        for held in 0..=record {
+            let counts = read_bytes(&file[..begins + held]).counts;
+            assert!(counts.account.is_exact());
+            let left = counts.account.left_out(Reason::CutRecord);
+            // The type of a block is its first word.
+            let known = held > if kind == "pcapng" { 3 } else { 0 };
+            let expected = match held {
+                _ if held == record || !known => Amount::default(),
+                _ if held < header => Amount::of(1, 0),
+                _ => Amount::of(1, last),
+            };
+            assert_eq!(left, expected, "{kind}: {held} of {record} bytes");
+            assert_eq!(
+                counts.account.used(),
+                if held == record { read_bytes(&file).counts.account.used() } else { before.account.used() }
+            );
+            assert_eq!(counts.truncated, held > 0 && held < record);
+        }
+    }
+}
+
+/// Statistics of an interface, with these counts of what it and the operating system dropped.
+fn statistics(interface: u32, dropped: [u64; 2], big_endian: bool) -> Vec<u8> {
+    let half = |value: u16| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+    let word = |value: u32| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+    let mut body = [word(interface), [0; 4], [0; 4]].concat();
+    for (code, count) in [5, 7].into_iter().zip(dropped) {
+        body.extend([half(code), half(8)].concat());
+        body.extend(if big_endian { count.to_be_bytes() } else { count.to_le_bytes() });
+    }
+    body.extend([0; 4]);
+    block(5, &body, big_endian)
+}
+
+#[test]
+fn what_interfaces_dropped_is_their_latest_count() {
+    for big_endian in [false, true] {
+        let of = |dropped| statistics(0, dropped, big_endian);
+        let section = pcapng(&exchange(), 1, big_endian, 6, 0);
+        let dropped = |parts: &[Vec<u8>]| read_bytes(&parts.concat()).counts.dropped;
+        assert_eq!(dropped(std::slice::from_ref(&section)), 0);
+        // Counts run on; a second section counts anew; of an interface that is not there nothing is known.
+        assert_eq!(dropped(&[section.clone(), of([3, 1]), of([40, 2])]), 42);
+        assert_eq!(dropped(&[section.clone(), of([40, 2]), section.clone(), of([5, 0])]), 47);
+        assert_eq!(dropped(&[section.clone(), statistics(7, [5, 0], big_endian)]), 0);
+        assert_eq!(dropped(&[section.clone(), of([u64::MAX, 9])]), u64::MAX);
+    }
 }
 
 #[test]

@@ -9,5 +9,6 @@ mod merging;
 mod metrics;
 mod real;
 mod sharding;
+mod stops;
 mod tunnels;
 mod wire;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use capture::{Anonymizer, Filter, KEY_BYTES, Sieve};
+use account::Accounted;
+use capture::{Account, Anonymizer, Filter, KEY_BYTES, Sieve};
 use hosts::Networks;
 use metrics::{CaptureFacts, Offering, ProbeName, Unknown};
 use netsim::Run;
-use replay::{Form, Options, Probes, Rates, ReadOptions, Reading, Replay};
+use replay::{Form, List, Options, Probes, Rates, ReadOptions, Reading, Replay};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use settings::{FlowList, Settings};
@@ -50,6 +51,9 @@ pub struct Captured {
     pub(crate) run: Run,
     /// What a filter left out, in a sentence.
     pub(crate) filtered: Option<String>,
+    /// What was read, before a list leaves something aside.
+    read: Account,
+    cannot_answer: Option<String>,
     reverse_same: bool,
     ping_interval_s: f64,
     attacks: Vec<Offered>,
@@ -89,14 +93,28 @@ impl Captured {
                 sieve,
             },
         )?;
+        let mut run = run;
+        run.tcp.header += replay::tunnel_bytes(&reading.capture().counts);
         let options =
             Options { networks, mss: run.tcp.mss, header_bytes: run.tcp.headers(), form: Form::Users, tcp_only: false };
         let counts = &reading.capture().counts;
         let filtered = expression.map(|text| replay::filtered(&text, counts.filtered, counts.packets));
+        let (read, cannot_answer) = (counts.account.clone(), replay::cannot_answer(counts));
         let replay = Replay::of(&reading, options)?;
         let reverse_same = template.reverse_discipline == "same";
         let (ping_interval_s, attacks) = (template.ping_interval_s, template.attacks);
-        Ok(Captured { name: name.to_owned(), replay, run, filtered, reverse_same, ping_interval_s, attacks })
+        let name = name.to_owned();
+        Ok(Captured { name, replay, run, filtered, read, cannot_answer, reverse_same, ping_interval_s, attacks })
+    }
+
+    /// What became of the capture in a list of its flows.
+    pub(crate) fn account(&self, list: &List) -> Accounted {
+        let mut used: Vec<u64> = list.origins.iter().map(|origin| origin.connection).collect();
+        used.sort_unstable();
+        let mut account = self.read.clone();
+        list.asides.withdraw(&mut account, |connection| used.binary_search(&connection.into()).is_ok());
+        let partial = self.replay.partial().map(str::to_owned).into_iter().collect();
+        account.sums().of(vec![self.name.clone()], partial, self.cannot_answer.clone())
     }
 
     /// Rates that its busiest seconds need, rounded up to two digits, bit/s.

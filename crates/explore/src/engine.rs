@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use account::Accounted;
 use netsim::Control;
 use qdisc::Limit;
 use replay::Rates;
@@ -48,6 +49,9 @@ struct Info<'a> {
     link: LinkRequest,
     notes: Vec<String>,
     groups: Vec<&'a str>,
+    /// Of a capture: how much of it was seen, used, and left out by reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    account: Vec<Accounted>,
 }
 
 /// Buffer with which a capture is shown first: that of a home router or a switch.
@@ -149,6 +153,7 @@ impl<'a> Info<'a> {
             },
             notes: Vec::new(),
             groups: preset.groups.iter().filter_map(|group| group.as_deref()).collect(),
+            account: Vec::new(),
         }
     }
 
@@ -172,14 +177,15 @@ impl<'a> Info<'a> {
                 rtt_s: None,
             },
             notes: [
-                captured.filtered.as_slice(),
                 partial.as_slice(),
+                captured.filtered.as_slice(),
                 captured.replay.missing(),
                 &list.missing,
                 captured.replay.doubts(),
             ]
             .concat(),
             groups: Vec::new(),
+            account: vec![captured.account(&list)],
         })
     }
 }

@@ -213,6 +213,9 @@ pub(crate) struct Told {
     skipped: Map<String, Json>,
     fragments: u64,
     tunnelled: Map<String, Json>,
+    /// What headers of tunnels add to a TCP packet in the mean, bytes.
+    #[serde(skip_serializing_if = "none")]
+    tunnel_bytes: u64,
     late: u64,
     evicted: u64,
     #[serde(skip_serializing_if = "none")]
@@ -226,6 +229,10 @@ pub(crate) struct Told {
     other_protocols: Map<String, Json>,
     taps: Vec<Tap>,
     clocks: Vec<Clock>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stops: Vec<Stop>,
+    #[serde(skip_serializing_if = "none")]
+    dropped: u64,
     truncated: bool,
     nanoseconds: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,6 +266,21 @@ struct Clock {
     ahead_s: f64,
     bound_s: Option<f64>,
     common: u64,
+}
+
+/// A silence in which all traffic that was under way stopped.
+#[derive(Serialize)]
+struct Stop {
+    from_s: f64,
+    lasted_s: f64,
+    pairs: u64,
+}
+
+impl Stop {
+    fn of(stop: &capture::Stop, counts: &Counts) -> Stop {
+        let from_ns = stop.from_ns.saturating_sub(counts.first_ns.unwrap_or(stop.from_ns));
+        Stop { from_s: from_ns as f64 * 1e-9, lasted_s: stop.lasted_ns as f64 * 1e-9, pairs: stop.pairs }
+    }
 }
 
 /// Nothing was left out.
@@ -295,6 +317,7 @@ impl Told {
             skipped: Skip::NAMES.iter().map(|&(reason, name)| count(name, counts.skipped(reason))).collect(),
             fragments: counts.fragments,
             tunnelled: Tunnel::NAMES.iter().map(|&(kind, name)| count(name, counts.tunnelled[kind as usize])).collect(),
+            tunnel_bytes: replay::tunnel_bytes(counts).into(),
             late: counts.late,
             evicted: counts.evicted,
             parted: counts.parted,
@@ -311,6 +334,8 @@ impl Told {
             other_protocols: counts.other_protocols.iter().map(protocol).collect(),
             taps: counts.taps.iter().zip(&counts.names).map(tap).collect(),
             clocks: counts.clocks.iter().map(clock).collect(),
+            stops: counts.stops.iter().map(|stop| Stop::of(stop, counts)).collect(),
+            dropped: counts.dropped,
             truncated: counts.truncated,
             nanoseconds: counts.nanoseconds,
             set_back_s: (counts.set_back_ns > 0).then_some(counts.set_back_ns as f64 * 1e-9),

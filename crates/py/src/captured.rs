@@ -166,8 +166,8 @@ impl Replay {
         self.0.left_out_share()
     }
 
-    /// Flows at their times in the capture, over a link of these rates; what they lack, in sentences; and the round-trip
-    /// time of the path, s. With `rtt_s` all round-trip times are multiplied so that the path has it; where `scaled`,
+    /// Flows at their times in the capture, over a link of these rates; what they lack, in sentences; the round-trip time of
+    /// the path, s; and what is left aside. With `rtt_s` all round-trip times are multiplied so that the path has it; where `scaled`,
     /// their times will be multiplied and may span years.
     ///
     /// # Errors
@@ -179,9 +179,9 @@ impl Replay {
         up_bps: f64,
         rtt_s: Option<f64>,
         scaled: bool,
-    ) -> PyResult<(Table, Vec<String>, Option<f64>)> {
+    ) -> PyResult<(Table, Vec<String>, Option<f64>, Asides)> {
         let rates = Rates { down: down_bps, up: up_bps };
-        let (parts, missing, rtt_s) = py
+        let (parts, missing, rtt_s, asides) = py
             .detach(|| {
                 let captured = self.0.flows(rates, rtt_s, scaled)?;
                 let (addresses, mut parts, mut first) = (captured.addresses(), Vec::new(), 0);
@@ -190,7 +190,8 @@ impl Replay {
                     parts.push(flow_table(self.0.form(), first, flows, has, &addresses));
                     first += rows;
                 })?;
-                Ok((parts, captured.missing.clone(), captured.rtt_s))
+                let asides = Asides(captured.asides.clone());
+                Ok((parts, captured.missing.clone(), captured.rtt_s, asides))
             })
             .map_err(no_replay)?;
         let parts = parts.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
@@ -198,7 +199,7 @@ impl Replay {
             [one] => one.clone(),
             several => concat_batches(&several[0].schema(), several).map_err(failed)?,
         };
-        Ok((table.into(), missing, rtt_s))
+        Ok((table.into(), missing, rtt_s, asides))
     }
 
     /// Trains of the connections over a link of these rates: connection, side, payload, first and last packet, and what
@@ -219,6 +220,25 @@ impl Replay {
             ("pace_ns", whole(steps.iter().map(|step| step.pace_ns))),
         ])
         .map_err(failed)
+    }
+}
+
+/// What of a capture a flow list leaves aside: whole connections, and messages of others.
+#[pyclass(frozen)]
+pub struct Asides(replay::Asides);
+
+#[pymethods]
+impl Asides {
+    /// Packets and IP bytes by reason, where these rows of the table of connections are in the answer.
+    ///
+    /// # Errors
+    /// `TypeError` for another buffer than one of unsigned 64-bit integers.
+    fn of(&self, py: Python<'_>, used: PyBuffer<u64>) -> PyResult<Vec<(&'static str, (u64, u64))>> {
+        let mut used = used.to_vec(py)?;
+        used.sort_unstable();
+        let found = self.0.of(|connection| used.binary_search(&connection.into()).is_ok());
+        let named = found.into_iter().filter(|(_, amount)| !amount.is_none());
+        Ok(named.map(|(reason, amount)| (reason.name(), (amount.count, amount.bytes))).collect())
     }
 }
 

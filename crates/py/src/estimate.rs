@@ -63,15 +63,18 @@ struct Columns {
     drops: Vec<f64>,
 }
 
+/// What became of samples: those that were not used, ascending, and how many the estimates are of.
+type Taken = (Vec<usize>, usize);
+
 /// Everything `columns` makes an estimator with a clock of `per_second` ticks say.
 fn run<N: Number>(
     method: &str,
     config: &Config,
     columns: &Columns,
     per_second: u32,
-) -> Result<(Vec<Estimate<N>>, Faults), String> {
+) -> Result<(Vec<Estimate<N>>, Faults, Taken), String> {
     let mut estimator = Estimator::<N>::from_config(method, config, per_second).map_err(|error| error.to_string())?;
-    let mut estimates = Vec::new();
+    let (mut estimates, mut refused, mut taken) = (Vec::new(), Vec::new(), 0);
     let mut ticks = 0;
     // Floating point may be anything here; the integers of a kernel cannot be NaN.
     let of = |value: f64| if value.is_finite() { N::from_f64(value) } else { -N::ONE };
@@ -81,12 +84,22 @@ fn run<N: Number>(
         }
         let queue = if time.is_finite() { of(columns.queue[i]) } else { -N::ONE };
         let sample = Sample { ticks, queue, arrivals: of(columns.arrivals[i]), drops: of(columns.drops[i]) };
-        estimates.extend(estimator.take(sample));
+        let faults = estimator.faults().total();
+        if let Some(estimate) = estimator.take(sample) {
+            estimates.push(estimate);
+            taken = i + 1;
+        }
+        if estimator.faults().total() > faults {
+            refused.push(i);
+        }
     }
-    Ok((estimates, estimator.faults()))
+    Ok((estimates, estimator.faults(), (refused, taken)))
 }
 
-fn table<N: Number>(estimates: &[Estimate<N>], faults: Faults, per_second: u32) -> PyResult<(Table, String)> {
+fn table<N: Number>(
+    (estimates, faults, taken): (Vec<Estimate<N>>, Faults, Taken),
+    per_second: u32,
+) -> PyResult<(Table, String, Taken)> {
     let row = |estimate: &Estimate<N>| Row {
         time_s: estimate.ticks as f64 / f64::from(per_second),
         share: estimate.share.to_f64(),
@@ -97,12 +110,12 @@ fn table<N: Number>(estimates: &[Estimate<N>], faults: Faults, per_second: u32) 
         drop_share: estimate.drop_share.to_f64(),
         doubt: estimate.doubt.map(Reason::word),
     };
-    Ok((Table::of(&estimates.iter().map(row).collect::<Vec<_>>())?, as_json(&faults)?))
+    Ok((Table::of(&estimates.iter().map(row).collect::<Vec<_>>())?, as_json(&faults)?, taken))
 }
 
 /// Estimates from columns of samples (`float64` each: clock in s, mean queue, arrivals and drops in packets), on a link
 /// of `capacity` packets/s and paths of `propagation` s. `ticks` per second make it calculate with integers. The table of
-/// estimates, and as JSON how many samples it could not use, by fault.
+/// estimates, as JSON how many samples it could not use, by fault, and which these are, with how many samples the estimates are of.
 ///
 /// # Errors
 /// `ValueError` with one line for an unknown method, an unknown parameter or a value out of its bounds.
@@ -120,7 +133,7 @@ pub fn estimate(
     arrivals: PyBuffer<f64>,
     drops: PyBuffer<f64>,
     ticks: Option<u32>,
-) -> PyResult<(Table, String)> {
+) -> PyResult<(Table, String, Taken)> {
     let refuse = |text: String| PyValueError::new_err(text);
     let options: Vec<_> = options.iter().map(|(name, value)| (name.as_str(), *value)).collect();
     let config = Config::with_options(capacity, propagation, &options).map_err(|error| refuse(error.to_string()))?;
@@ -137,13 +150,12 @@ pub fn estimate(
     match ticks {
         None => {
             let nanoseconds = 1_000_000_000;
-            let (estimates, faults) =
-                py.detach(|| run::<Float>(method, &config, &columns, nanoseconds)).map_err(refuse)?;
-            table(&estimates, faults, nanoseconds)
+            let found = py.detach(|| run::<Float>(method, &config, &columns, nanoseconds)).map_err(refuse)?;
+            table(found, nanoseconds)
         }
         Some(ticks) => {
-            let (estimates, faults) = py.detach(|| run::<Fixed>(method, &config, &columns, ticks)).map_err(refuse)?;
-            table(&estimates, faults, ticks)
+            let found = py.detach(|| run::<Fixed>(method, &config, &columns, ticks)).map_err(refuse)?;
+            table(found, ticks)
         }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) const LEAST_SAID: f64 = 0.01;
 pub(crate) const LEAST_ONE_WAY: f64 = 0.1;
 /// One packet of so many being a copy, copies are left out without being asked.
 const LEFT_OUT_FROM: u64 = 5;
+/// Headers of tunnels inside each other are no longer than this, bytes.
+const MOST_TUNNEL_BYTES: u32 = 400;
 /// Interfaces that are named, at most.
 const MOST_NAMED: usize = 4;
 
@@ -28,10 +30,25 @@ pub(crate) fn doubts(udp: &UdpShare, counts: &Counts, crossing: f64) -> Vec<Stri
     let left_out = counts.skipped(Skip::Duplicate) > 0;
     let found = [
         one_sided(crossing),
+        tunnelled(counts),
         copies(counts.copies, counts.packets, left_out, counts.translated, taps),
         udp.replay_sentence(),
     ];
     found.into_iter().flatten().collect()
+}
+
+/// Bytes that headers of tunnels add to a TCP packet on the link, in the mean over all TCP packets: what a replay of them adds.
+pub fn tunnel_bytes(counts: &Counts) -> u32 {
+    let around = counts.around_tcp;
+    let mean = around.bytes as f64 / around.count.max(1) as f64;
+    (mean.round() as u32).min(MOST_TUNNEL_BYTES)
+}
+
+fn tunnelled(counts: &Counts) -> Option<String> {
+    let bytes = tunnel_bytes(counts);
+    (bytes > 0).then(|| {
+        format!("TCP packets are {bytes} bytes longer on the link by headers of tunnels, in the mean: those of the replay are, too")
+    })
 }
 
 /// Of a capture that was read through a filter, which left out so many packets and let so many through.
@@ -235,13 +252,14 @@ pub(crate) const LINK_TYPE: &str = "of a link type that is not decoded";
 pub(crate) const CUT_HEADER: &str = "cut within their headers";
 
 /// Why packets are left out, in words.
-const SKIPPED: [(&str, &str); 7] = [
+const SKIPPED: [(&str, &str); 8] = [
     ("link_type", LINK_TYPE),
     ("not_ip", "neither IPv4 nor IPv6"),
     ("cut_header", CUT_HEADER),
     ("malformed", "malformed"),
     ("no_interface", "without a known interface or time"),
     ("oversized", "too long"),
+    ("cut_record", "cut off by the end of the file"),
     ("duplicate", "copies"),
 ];
 

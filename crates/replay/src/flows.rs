@@ -1,8 +1,9 @@
 //! The flows of a capture at their times, in any form, before users wait.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use capture::Protocol;
+use capture::{Account, Amount, Protocol, Reason};
 use workload::{MOST_BYTES, Script};
 
 use crate::datagrams::Datagrams;
@@ -31,6 +32,8 @@ pub struct Captured<'a> {
     pub(crate) steps: Vec<Step>,
     /// What of the capture is not in the list, or was assumed, in sentences.
     pub missing: Vec<String>,
+    /// How much of each connection is left aside.
+    pub asides: Asides,
     /// Round-trip time of the path, s: the median over the TCP connections, or assumed where no flow has one.
     pub rtt_s: Option<f64>,
 }
@@ -120,12 +123,45 @@ impl Row {
 }
 
 impl Known {
-    /// Trains of the replay.
-    pub(crate) fn steps(&self, link: &Link) -> Vec<Step> {
+    /// Trains of the replay, and of each connection of which something is left aside, how much that is.
+    pub(crate) fn steps(&self, link: &Link) -> (Vec<Step>, Vec<(u32, Amount)>) {
         let mss = u64::from(self.sizes.mss.max(1));
         match self.form {
             Form::Users => steps(&self.pieces, &self.paths, &self.ends, link, mss),
-            _ => steps_as_captured(&self.pieces, &self.paths, mss),
+            _ => (steps_as_captured(&self.pieces, &self.paths, mss), Vec::new()),
+        }
+    }
+}
+
+/// What of a capture a list leaves aside: whole connections, and messages of others.
+#[derive(Clone, Debug)]
+pub struct Asides {
+    carried: Arc<Vec<(bool, Amount)>>,
+    of_parts: Vec<(u32, Amount)>,
+}
+
+impl Asides {
+    /// Packets and IP bytes by reason, where `used` connections are in the answer: [`Reason::Protocol`] of connections of
+    /// protocols whose headers are not read, [`Reason::Aside`] of others, and of messages that a script does not have.
+    pub fn of(&self, used: impl Fn(u32) -> bool) -> [(Reason, Amount); 2] {
+        let mut sums = [Amount::default(); 2];
+        for (connection, &(other, carried)) in (0..).zip(self.carried.iter()) {
+            if !used(connection) {
+                let sum = &mut sums[usize::from(!other)];
+                *sum = sum.and(carried);
+            }
+        }
+        for &(_, left) in self.of_parts.iter().filter(|(connection, _)| used(*connection)) {
+            sums[1] = sums[1].and(left);
+        }
+        let [protocol, aside] = sums;
+        [(Reason::Protocol, protocol), (Reason::Aside, aside)]
+    }
+
+    /// Takes them out of what an account of the capture has as used.
+    pub fn withdraw(&self, account: &mut Account, used: impl Fn(u32) -> bool) {
+        for (reason, amount) in self.of(used) {
+            account.withdraw(reason, amount);
         }
     }
 }
@@ -143,7 +179,7 @@ impl Captured<'_> {
         } else {
             refuse_clock_jump(&known.begun_s, &known.name, known.lasted_s)?;
         }
-        let steps = known.steps(link);
+        let (steps, of_parts) = known.steps(link);
         let mut rows = rows(known, link, &steps);
         if known.tcp_only {
             rows.retain(|row| known.paths[row.connection as usize].protocol == Protocol::Tcp);
@@ -167,7 +203,8 @@ impl Captured<'_> {
         // Without TCP the look-ups tell what is known of the paths.
         let usual_s = path_s.or_else(|| median(&mut rows.iter().filter_map(|row| row.rtt_s).collect::<Vec<_>>()));
         with_round_trips(&mut rows, usual_s, rtt_s);
-        Ok(Captured { known, rows, steps, missing, rtt_s: rtt_s.or(usual_s) })
+        let asides = Asides { carried: Arc::clone(&known.carried), of_parts };
+        Ok(Captured { known, rows, steps, missing, asides, rtt_s: rtt_s.or(usual_s) })
     }
 
     /// The flows in the order of their starts.

@@ -1,5 +1,8 @@
 //! What is known of a capture, whatever the link that it is replayed over.
 
+use std::sync::Arc;
+
+use capture::Amount;
 use netsim::Burst;
 
 use crate::datagrams::Datagrams;
@@ -47,6 +50,8 @@ pub(crate) struct Known {
     pub(crate) bursts: Vec<Burst>,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) calls: Vec<KnownCall>,
+    /// Whether each connection is of a protocol whose headers are not read, its packets and their IP bytes.
+    pub(crate) carried: Arc<Vec<(bool, Amount)>>,
     pub(crate) lasted_s: f64,
     /// Starts of all connections, ascending.
     pub(crate) begun_s: Vec<f64>,

@@ -40,8 +40,8 @@ mod udp_share;
 mod unanswerable;
 
 pub use closed::{Start, closed};
-pub use doubts::{clocks, copies, filtered, one_sided};
-pub use flows::{Captured, Flow, Has, What};
+pub use doubts::{clocks, copies, filtered, one_sided, tunnel_bytes};
+pub use flows::{Asides, Captured, Flow, Has, What};
 pub use form::Form;
 pub use hosts::Networks;
 pub use hours::{Hour, Hours, Numbering, Origins, ProbeRows, Specs};

@@ -5,7 +5,7 @@ use units::Time;
 use workload::MOST_BYTES;
 
 use crate::closed::{Start, tied};
-use crate::flows::{Captured, Row, Source};
+use crate::flows::{Asides, Captured, Row, Source};
 use crate::form::Form;
 use crate::known::Sizes;
 use crate::refused::{Refused, refused};
@@ -42,6 +42,8 @@ pub struct List {
     pub rtt_s: Option<f64>,
     /// What of the capture is not in the list, or was assumed, in sentences.
     pub missing: Vec<String>,
+    /// How much of each connection of the capture is left aside.
+    pub asides: Asides,
     /// Of the run: as long again as the capture, a minute at least, for its flows to end.
     pub duration: Time,
     /// What the flows bring.
@@ -94,7 +96,7 @@ impl List {
     }
 
     pub(crate) fn of(captured: &Captured<'_>) -> Result<List, Refused> {
-        let Captured { known, rows, steps, missing, rtt_s } = captured;
+        let Captured { known, rows, steps, missing, asides, rtt_s } = captured;
         if known.form != Form::Users {
             return refused(ONLY_USERS);
         }
@@ -145,6 +147,7 @@ impl List {
             span_s,
             rtt_s: *rtt_s,
             missing: missing.clone(),
+            asides: asides.clone(),
             duration: Time(((span_s + DRAIN_S.max(span_s)) * 1e9).round_ties_even() as u64),
             offered: Offered { down_bytes: wire_bytes[0], up_bytes: wire_bytes[1] },
             down_is_lighter: usual_bytes[0] < usual_bytes[1],

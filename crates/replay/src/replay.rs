@@ -1,8 +1,9 @@
 //! A capture, ready to be replayed over any link.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use capture::{Capture, Connection, Counts, Packet, Protocol, Train, Volume};
+use capture::{Amount, Capture, Connection, Counts, Packet, Protocol, Train, Volume};
 use hosts::{Ends, Networks, Seen, Sites, Tally, Unsited};
 
 use crate::calls::calls;
@@ -57,6 +58,12 @@ fn tally(connections: &[Connection]) -> std::io::Result<Tally> {
     let mut tally = Tally::default();
     connections.iter().try_for_each(|connection| tally.add(connection))?;
     Ok(tally)
+}
+
+/// Whether a connection is of a protocol whose headers are not read, its packets and their IP bytes.
+fn carried(one: &Connection) -> (bool, Amount) {
+    let sides = [&one.from_opener, &one.from_responder].map(|side| Amount::of(side.packets, side.wire_bytes));
+    (one.protocol == Protocol::Other, sides[0].and(sides[1]))
 }
 
 fn exchanged(connections: &[Connection]) -> Vec<Transfer> {
@@ -144,6 +151,7 @@ impl Replay {
         let mut begun_s: Vec<f64> = connections.iter().map(|one| seconds(one.start_ns)).collect();
         begun_s.sort_by(f64::total_cmp);
         let lasted_s = lasted_s(&connections);
+        let carried = Arc::new(connections.iter().map(carried).collect());
         let partial = partial(counts, connections.len());
         let quic_datagram_bytes = quic_datagram_bytes(&connections);
         // Most of what a long capture takes.
@@ -160,6 +168,7 @@ impl Replay {
             pieces,
             transfers,
             calls,
+            carried,
             lasted_s,
             name: name.to_owned(),
             ends,
@@ -231,7 +240,7 @@ impl Replay {
 
     /// The trains of the connections, each with what its side adds to the time that the path takes.
     pub fn steps(&self, rates: Rates) -> Vec<Step> {
-        self.known.steps(&self.tap.link(rates))
+        self.known.steps(&self.tap.link(rates)).0
     }
 
     /// The flows of [`Form::Users`] over a link of these rates, whose users wait; with `rtt_s` all round-trip times are multiplied by one factor, so that the

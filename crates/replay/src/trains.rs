@@ -4,7 +4,7 @@
 //! thought about it for as long as it did. What TCP and the path took in the capture is left out, so that the replay can
 //! take its own. Source: Chen 2012, 9.2.1.
 
-use capture::Train;
+use capture::{Amount, Train};
 
 use crate::link::{BUSY, FULL, Link, Load, PACKET_BITS, Tap};
 use crate::numbers::{Sum, in_ns, median, seconds};
@@ -37,6 +37,7 @@ pub(crate) struct Piece {
     lost: bool,
     address: u32,
     pub(crate) bytes: u64,
+    captured: (u16, u32),
     start_s: f64,
     end_s: f64,
     warm_up_s: f64,
@@ -80,6 +81,7 @@ pub(crate) fn pieces(trains: &[Train], paths: &[Path], ends: &Ends, near: &[bool
             lost: paths[connection].lost[usize::from(!train.from_opener)],
             address,
             bytes: train.bytes,
+            captured: train.captured,
             start_s,
             end_s,
             warm_up_s,
@@ -161,19 +163,31 @@ struct Part<'a> {
 ///
 /// As [`steps_as_captured`], but the parts of the path are the least of any connection to the same address, a wait is also
 /// less the queue at the time, though no less than the time since its side acknowledged what it answers, and a train that
-/// was slow while the link was full, or that lost packets, is not paced.
-pub(crate) fn steps(pieces: &[Piece], paths: &[Path], ends: &Ends, link: &Link, mss: u64) -> Vec<Step> {
-    let mut parts = Vec::with_capacity(pieces.len());
+/// was slow while the link was full, or that lost packets, is not paced. With them, of each connection of which something is
+/// left aside, how much that is.
+pub(crate) fn steps(
+    pieces: &[Piece],
+    paths: &[Path],
+    ends: &Ends,
+    link: &Link,
+    mss: u64,
+) -> (Vec<Step>, Vec<(u32, Amount)>) {
+    let (mut parts, mut asides) = (Vec::with_capacity(pieces.len()), Vec::new());
     for own in pieces.chunk_by(|first, second| first.connection == second.connection) {
-        without_asides(own, paths, ends, link, mss, &mut parts);
+        let aside = without_asides(own, paths, ends, link, mss, &mut parts);
+        if !aside.is_none() {
+            asides.push((own[0].connection, aside));
+        }
     }
     mark_pauses(&mut parts, ends);
     let parts = without_flights(parts);
     let usual_s = usual(&parts, ends);
-    parts.iter().map(|part| part.step(usual_s[part.piece.address as usize], mss)).collect()
+    let steps = parts.iter().map(|part| part.step(usual_s[part.piece.address as usize], mss)).collect();
+    (steps, asides)
 }
 
 /// Adds the trains of a connection without what one end says while the other goes on: a few bytes that nobody waits for.
+/// Returns how many packets brought these first, and their IP bytes.
 ///
 /// An end that had not acknowledged all when it spoke was not asked; and one that goes on sooner than an answer could have
 /// come was not answered.
@@ -184,8 +198,8 @@ fn without_asides<'a>(
     link: &Link,
     mss: u64,
     parts: &mut Vec<Part<'a>>,
-) {
-    let mut before: Option<&Piece> = None;
+) -> Amount {
+    let (mut before, mut aside): (Option<&Piece>, _) = (None, Amount::default());
     for (place, piece) in own.iter().enumerate() {
         let (last, next) = (place.checked_sub(1).map(|last| &own[last]), own.get(place + 1));
         let path = &paths[piece.connection as usize];
@@ -196,6 +210,8 @@ fn without_asides<'a>(
                 && next.warm_up_s < own_s(next, path, ends, link)
         });
         if (unasked || too_soon) && piece.bytes <= ASIDE_SEGMENTS * mss {
+            let (packets, bytes) = piece.captured;
+            aside = aside.and(Amount::of(packets.into(), bytes.into()));
             continue;
         }
         let same = before.map(|before| before.from_opener == piece.from_opener);
@@ -229,6 +245,7 @@ fn without_asides<'a>(
         });
         before = Some(piece);
     }
+    aside
 }
 
 /// Whether a gap before a train is what its packet takes at the rate of the captured link, or with those of others between:

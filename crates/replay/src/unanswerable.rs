@@ -17,6 +17,8 @@ pub fn cannot_answer(counts: &Counts) -> Option<String> {
         fragments,
         left_out(counts, Reason::LinkType).map(|share| format!("what packets {LINK_TYPE} carry ({share})")),
         lost_by_the_tap(counts),
+        dropped(counts),
+        stopped(counts),
         by_bytes(counts, Reason::NotIp).map(|share| format!("what frames that are not IP carry ({share})")),
         left_out(counts, Reason::CutHeader).map(|share| format!("what packets {CUT_HEADER} carry ({share})")),
         left_out(counts, Reason::Damaged).map(|share| format!("what damaged packets carry ({share})")),
@@ -30,7 +32,7 @@ pub fn cannot_answer(counts: &Counts) -> Option<String> {
 /// knows what is in them, and what the tap lost loads none.
 pub(crate) fn not_known(counts: &Counts) -> Option<String> {
     let [tunnels, others, fragments] = opaque_clauses(counts);
-    in_one(&[tunnels, others, fragments, lost_by_the_tap(counts)])
+    in_one(&[tunnels, others, fragments, lost_by_the_tap(counts), dropped(counts), stopped(counts)])
 }
 
 fn in_one(clauses: &[Option<String>]) -> Option<String> {
@@ -107,6 +109,37 @@ fn lost_by_the_tap(counts: &Counts) -> Option<String> {
     })
 }
 
+/// Packets that the capturing program counted as dropped: they are in no figure, and a filter does not know of them.
+fn dropped(counts: &Counts) -> Option<String> {
+    let (dropped, captured) = (counts.dropped as f64, (counts.packets + counts.filtered) as f64);
+    let share = dropped / (dropped + captured);
+    (counts.dropped > 0 && share >= LEAST_SAID).then(|| {
+        format!(
+            "what the capturing program dropped ({} packets by its own count, {} of all)",
+            text::grouped(counts.dropped),
+            percent(share)
+        )
+    })
+}
+
+/// The longest silence in which traffic that was under way stopped; through a filter silences are usual.
+fn stopped(counts: &Counts) -> Option<String> {
+    let longest = counts.stops.iter().max_by_key(|stop| stop.lasted_ns).filter(|_| counts.filtered == 0)?;
+    let from_ns = longest.from_ns.saturating_sub(counts.first_ns.unwrap_or(longest.from_ns));
+    let more = match counts.stops.len() {
+        1 => String::new(),
+        2 => ", and one shorter silence is of this kind".to_owned(),
+        count => format!(", and {} shorter silences are of this kind", text::grouped(count as u64 - 1)),
+    };
+    Some(format!(
+        "what happened in the {} from {} on (nothing passes, while {} pairs of hosts had packets before and after: the \
+         capture was interrupted, its clock jumped, or the link was down{more})",
+        text::time(longest.lasted_ns as f64 * 1e-9),
+        text::time(from_ns as f64 * 1e-9),
+        text::grouped(longest.pairs),
+    ))
+}
+
 fn round_trips(counts: &Counts) -> Option<String> {
     let shown = counts.shown;
     if shown.one_way > 0 && shown.one_way as f64 >= LEAST_ONE_WAY * shown.tcp as f64 {
@@ -134,7 +167,7 @@ fn copies(counts: &Counts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use capture::Carried;
+    use capture::{Carried, Stop};
 
     use super::*;
 
@@ -165,6 +198,20 @@ mod tests {
         let said = "What this capture cannot answer: what the tap lost (5.0 % of the TCP payload was acknowledged and never \
                     captured)";
         assert_eq!(cannot_answer(&counts(Reason::NotIp, 0, lossy)).as_deref(), Some(said));
+        let mut dropping = counts(Reason::NotIp, 0, usual);
+        dropping.dropped = 25;
+        let said = "What this capture cannot answer: what the capturing program dropped (25 packets by its own count, 20.0 % of all)";
+        assert_eq!(cannot_answer(&dropping).as_deref(), Some(said));
+        dropping.dropped = 1;
+        assert_eq!(cannot_answer(&dropping), None);
+        let mut stopping = counts(Reason::NotIp, 0, usual);
+        let stop = Stop { from_ns: 45_600_000_000, lasted_ns: 12_000_000_000, pairs: 9 };
+        (stopping.first_ns, stopping.stops) = (Some(600_000_000), vec![stop]);
+        let said = "What this capture cannot answer: what happened in the 12.0 s from 45.0 s on (nothing passes, while 9 pairs of \
+                    hosts had packets before and after: the capture was interrupted, its clock jumped, or the link was down)";
+        assert_eq!(cannot_answer(&stopping).as_deref(), Some(said));
+        stopping.filtered = 1;
+        assert_eq!(cannot_answer(&stopping), None);
         gre.inside = true;
         assert!(cannot_answer(&gre).is_some_and(|said| !said.contains("--tunnels")));
         let one_way = cannot_answer(&counts(Reason::CutHeader, 2, Shown { tcp: 9, one_way: 9, ..Shown::default() }));

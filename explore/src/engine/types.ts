@@ -14,6 +14,23 @@ export interface Link {
   rtt_s: number | null;
 }
 
+/** Packets, and their bytes. */
+export interface Amount {
+  count: number;
+  bytes: number;
+}
+
+/** How much of a capture was seen, used, and left out by reason: `seen` is the sum of the others. */
+export interface Accounted {
+  source: string[];
+  unit: "packets" | "rows";
+  seen: Amount;
+  used: Amount;
+  left_out: Record<string, Amount>;
+  partial: string[];
+  cannot_answer: string | null;
+}
+
 export interface Info {
   name: string;
   title: string;
@@ -28,6 +45,8 @@ export interface Info {
   offered?: { down_mbps: number; up_mbps: number };
   peak_bps?: { down: number; up: number };
   groups: string[];
+  /** Of a capture. */
+  account?: Accounted[];
 }
 
 export interface Attack {

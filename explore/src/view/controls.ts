@@ -2,6 +2,8 @@
 
 import type { App } from "../app";
 import type { Catalogue } from "../engine/types";
+import { accountText } from "../state/account";
+import { printable } from "../state/names";
 import { ATTACK_RATE_STEPS, CONNECTION_STEPS, MS_STEPS, nearestStep, PACKET_STEPS, RATE_STEPS, RTT_STEPS } from "../state/steps";
 import { linkShown, type State } from "../state/state";
 import {
@@ -227,7 +229,7 @@ function workloadControls(app: App): View {
 
   const chooseFile = app.chooseFile.bind(app);
   app.chooseFile = async (chosen: File) => {
-    dropped = { name: chosen.name.slice(0, 200), file: chosen };
+    dropped = { name: printable(chosen.name), file: chosen };
     await chooseFile(chosen);
   };
 
@@ -281,6 +283,7 @@ function presetOptions(catalogue: Catalogue): HTMLElement[] {
 function describe(info: NonNullable<App["info"]>): string {
   const parts = [`${info.flows.toLocaleString("en-US")} flows in ${duration(info.span_s)}`];
   if (info.offered) parts.push(`${rateShown(info.offered.down_mbps * 1e6)} down, ${rateShown(info.offered.up_mbps * 1e6)} up`);
+  parts.push(...(info.account ?? []).flatMap((account) => accountText(account) ?? []));
   const title = info.kind === "preset" ? `${info.title}. ` : "";
   return `${title}${parts.join("; ")}.`;
 }

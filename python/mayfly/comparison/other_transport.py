@@ -14,6 +14,7 @@ from mayfly.comparison.ordering import baseline as reference
 from mayfly.comparison.user_metrics import BY_ID, Measure, measured
 from mayfly.discipline_registry import Discipline
 from mayfly.scenario.scenario import Scenario, scenario_of
+from mayfly.scenario.transport import Tcp
 from mayfly.simulate.run import observe_many
 from mayfly.text.readable import time_text
 
@@ -91,7 +92,10 @@ def _values(rows: Sequence[DisciplineRow], measure: Measure) -> dict[str, float]
 def _with_preset(scenario: Scenario, preset: str) -> dict[str, Any]:
     """The scenario with another transport: fields of ``[tcp]`` that the preset has are its own."""
     document: dict[str, Any] = scenario.model_dump(exclude_unset=True)
-    return document | {"tcp": {"preset": preset}}
+    own = {"preset": preset}
+    # What the link carries around each packet, such as headers of tunnels, is not of the hosts.
+    around = scenario.tcp.header - Tcp(preset=scenario.tcp.preset).header
+    return document | {"tcp": own | ({"header": Tcp(preset=preset).header + around} if around else {})}
 
 
 def _again(scenario: Scenario, flows: pl.DataFrame, pair: Sequence[Discipline], measure: Measure) -> dict[str, float]:

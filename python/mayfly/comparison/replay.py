@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from mayfly import _native
@@ -20,7 +21,7 @@ from mayfly.summary_types import Accounted
 from mayfly.text import quantity
 from mayfly.text.pages import in_pages
 from mayfly.text.readable import printable
-from mayfly.workload.account import account_of, aside_of, started
+from mayfly.workload.account import account_of, started
 from mayfly.workload.capture import RTT_BOUNDS_S
 from mayfly.workload.doubts import partial_sentences
 from mayfly.workload.mix import offered, scale_load
@@ -168,11 +169,12 @@ def replay_of(
     # Of a capture there is one draw: replications are hours resampled from it, not runs with other seeds.
     asked = scenario.replications if "replications" in scenario.model_fields_set else None
     scenario = scenario.override(replications=1)
-    found, counts, connections = _read(capture, internal, replay, scenario)
+    own_header = "tcp.header" in (overrides or {})
+    found, counts, connections, scenario = _read(capture, internal, replay, scenario, own_header)
     scenario = _with_datagrams(scenario, found.quic_datagram_bytes)
     network = scenario.network
     rates_bps = float(network.rate), float(network.reverse_rate or network.rate)
-    flows, lacking, path_rtt_s = flows_of(found, rates_bps, rtt_s=rtt_s, scaled=load is not None)
+    flows, lacking, path_rtt_s, asides = flows_of(found, rates_bps, rtt_s=rtt_s, scaled=load is not None)
     partial = ". ".join(partial_sentences(counts)) or None
     if load is not None:
         # In a slower time a call is none, and who waits offers no load of his own.
@@ -196,7 +198,8 @@ def replay_of(
     if CALL in flows.columns and "probes.call" not in (overrides or {}):
         scenario = scenario.override(probes=scenario.probes.model_dump(exclude_unset=True) | {"call": False})
     scenario = _probed(scenario, path_rtt_s, span_s)
-    account = account_of(counts, [capture], aside_of(connections, started(flows, scenario.duration)))
+    used = started(flows, scenario.duration)["connection_id"].unique().to_numpy().astype(np.uint64)
+    account = account_of(counts, [capture], dict(asides.of(used)))
     return Replay(
         scenario=scenario,
         flows=in_pages(flows),
@@ -340,9 +343,9 @@ def _probed(scenario: Scenario, path_rtt_s: float | None, span_s: float) -> Scen
 
 
 def _read(
-    capture: str | os.PathLike[str], internal: Sequence[str] | None, form: str, scenario: Scenario
-) -> tuple[_native.Replay, dict[str, Any], pl.DataFrame]:
-    """The capture, read for this form of a replay, what was counted, and its connections."""
+    capture: str | os.PathLike[str], internal: Sequence[str] | None, form: str, scenario: Scenario, own_header: bool
+) -> tuple[_native.Replay, dict[str, Any], pl.DataFrame, Scenario]:
+    """The capture, read for this form, what was counted, its connections, and the scenario with its headers."""
     if form not in FORMS:
         raise MayflyError(f"replay = {form!r}: must be {', '.join(FORMS[:-1])} or {FORMS[-1]}")
     networks = None if internal is None else networks_of(internal)
@@ -354,7 +357,11 @@ def _read(
         raise MayflyError(f"{printable(capture)}: {none}: {nothing}")
     # The replay gives the connections back, which are most of what a long capture takes.
     connections = captured.connections(_OF_CONNECTIONS)
+    # Headers of tunnels pass the link with each packet.
+    if (around := captured.counts.get("tunnel_bytes", 0)) and not own_header:
+        scenario = scenario.override(tcp=tcp.model_dump(exclude_unset=True) | {"header": tcp.header + around})
+        tcp = scenario.tcp
     found = captured.replay(form, networks, mss=tcp.mss, header_bytes=tcp.headers_bytes, last=True)
     # Transfers at their times do not ask what the captured link did.
     untold = {"volumes_left_out": 0} if form in ("transfers", "packets") else {}
-    return found, captured.counts | untold, connections
+    return found, captured.counts | untold, connections, scenario

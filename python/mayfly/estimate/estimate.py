@@ -18,15 +18,17 @@ from mayfly.arrays import Booleans, Floats
 from mayfly.errors import MayflyError
 from mayfly.estimate.alarm import Alarm, alarms
 from mayfly.estimate.echo import propagation_s
-from mayfly.estimate.samples import Samples, read_samples
+from mayfly.estimate.samples import Read, Samples, read_samples, rows_of
 from mayfly.estimate.score import Score, score
 from mayfly.show.notebook import Result
 from mayfly.text.quantity import bare, buffer, rate_bps, seconds, shown
+from mayfly.workload.account import account_of_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from mayfly._native import EstimatorLists, EstimatorParam, Faults, MethodRow
+    from mayfly.summary_types import Accounted
 
 
 @cache
@@ -98,6 +100,8 @@ class Estimates(Result):
         Samples that were not used, by kind.
     from_s : float
         From here on estimates count in the score.
+    account : tuple of Accounted
+        How many samples of the file were seen, used, and left out by reason; empty of samples from no file.
     """
 
     method: str
@@ -106,6 +110,7 @@ class Estimates(Result):
     actual: Floats | None
     faults: Faults
     from_s: float = 0.0
+    account: tuple[Accounted, ...] = ()
 
     @property
     def counted(self) -> Booleans:
@@ -148,6 +153,7 @@ class Estimates(Result):
             "doubts": {word: words.count(word) for word in doubts() if word in words},
             "faults": dict(self.faults),
             "series": [self._row(i) for i in at],
+            **({"account": list(self.account)} if self.account else {}),
         }
 
     def _row(self, i: int) -> dict[str, Any]:
@@ -285,7 +291,7 @@ def estimate(
     if ticks is not None and not 1 <= ticks <= 1_000_000:
         raise MayflyError(f"ticks = {ticks}: must be from 1 to 1000000 per second")
     try:
-        table, faults = _native.estimate(
+        table, faults, taken = _native.estimate(
             method,
             capacity,
             propagation,
@@ -311,7 +317,37 @@ def estimate(
     columns = pl.DataFrame(table).to_dict(as_series=False)
     times = np.array(columns["time_s"])
     actual = samples.truth(np.concatenate([[first], times[:-1]]), times) if times.size else None
-    return Estimates(method, settings, columns, actual, json.loads(faults), from_s)
+    account = () if samples.read is None else (accounted(samples, samples.read, *taken),)
+    return Estimates(method, settings, columns, actual, json.loads(faults), from_s, account)
+
+
+def accounted(samples: Samples, read: Read, refused: list[int], taken: int) -> Accounted:
+    """Give the account of samples that were read.
+
+    Parameters
+    ----------
+    samples : Samples
+    read : Read
+    refused : list of int
+        Samples that were not used, which are ``damaged``.
+    taken : int
+        Samples that the estimates are of; those behind them are ``aside``.
+
+    Returns
+    -------
+    Accounted
+    """
+    account = _native.Account()
+    for reason, amount in read.left_out.items():
+        account.see(*amount)
+        account.leave_out(reason, *amount)
+    count, carried = rows_of(samples.arrivals, read.packet_bytes)
+    account.see(count + read.before, carried)
+    account.take(count + read.before, carried)
+    account.withdraw("damaged", *rows_of(samples.arrivals[refused], read.packet_bytes))
+    late = np.setdiff1d(np.arange(taken, count), refused)
+    account.withdraw("aside", *rows_of(samples.arrivals[late], read.packet_bytes))
+    return account_of_rows(account, read.source)
 
 
 def _mean(values: Floats) -> float:

@@ -1,12 +1,14 @@
 """Samples of a queue: ours, those of ns-2, or polls of a real interface."""
 
+from __future__ import annotations
+
 import contextlib
 import gzip
 import io
 import os
 import sys
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,44 @@ STDIN = "-"
 
 
 @dataclass(frozen=True)
+class Read:
+    """What was read of a file.
+
+    Parameters
+    ----------
+    source : str
+        Its name.
+    packet_bytes : int
+        Of a typical packet: samples have the bytes of the packets that came.
+    before : int
+        Rows before the first sample that have no packets: the first poll.
+    left_out : dict of tuple of int
+        Rows of other runs, and their bytes, by reason.
+    """
+
+    source: str
+    packet_bytes: int
+    before: int = 0
+    left_out: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+MOST_ARRIVALS = 1e9
+"""Arrivals of a sample from here on are no number of packets."""
+
+
+def rows_of(arrivals: Floats, packet_bytes: int) -> tuple[int, int]:
+    """Samples, and the bytes of the packets that came, in whole packets; impossible numbers have none.
+
+    Examples
+    --------
+    >>> rows_of(np.array([2.0, 3.7, -1.0, np.nan]), 100)
+    (4, 500)
+    """
+    usable = arrivals[np.isfinite(arrivals) & (arrivals >= 0) & (arrivals < MOST_ARRIVALS)]
+    return len(arrivals), int(np.floor(usable).astype(np.int64).sum()) * packet_bytes % 2**64
+
+
+@dataclass(frozen=True)
 class Samples:
     """What was seen of a queue since the sample before.
 
@@ -46,6 +86,8 @@ class Samples:
         Of the arrivals, those of traffic that does not respond; None where that is not known.
     name : str
         What they are of.
+    read : Read, optional
+        What was read, of samples from a file.
 
     Notes
     -----
@@ -58,6 +100,7 @@ class Samples:
     drops: Floats
     nonresponsive: Floats | None = None
     name: str = ""
+    read: Read | None = None
 
     def interval_s(self) -> float:
         """Median time between samples, s.
@@ -159,8 +202,11 @@ def read_samples(
         raise MayflyError(f"{path}: cannot be read: {reason}") from None
     if is_polls(content):
         time_s, queue_pkts, arrivals, drops = polled(content, packet_bytes, device, name)
-        return Samples(time_s, queue_pkts, arrivals, drops, name=name)
-    return _of_table(_table(content, name), name, run)
+        return Samples(time_s, queue_pkts, arrivals, drops, name=name, read=Read(os.fspath(path), packet_bytes, 1))
+    table = _table(content, name)
+    samples = _of_table(table, name, run)
+    left = _left_out(table, name, run, samples, packet_bytes)
+    return replace(samples, read=Read(os.fspath(path), packet_bytes, left_out=left))
 
 
 def _content(path: Path, name: str) -> bytes:
@@ -193,7 +239,7 @@ def printable_name(path: Path) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in path.name)
 
 
-def _table(content: bytes, name: str) -> "pl.DataFrame":
+def _table(content: bytes, name: str) -> pl.DataFrame:
     import polars as pl
 
     from mayfly.text.parquet import MAGIC, read_parquet
@@ -208,7 +254,7 @@ def _table(content: bytes, name: str) -> "pl.DataFrame":
         raise MayflyError(f"{name}: cannot be read as a table: {shown(reason)}") from None
 
 
-def _of_table(table: "pl.DataFrame", name: str, run: str | None) -> Samples:
+def _of_table(table: pl.DataFrame, name: str, run: str | None) -> Samples:
     table = _one_run(table, name, run)
     needed = _needed(table, name)
     if table.height < 2:
@@ -222,7 +268,7 @@ def _of_table(table: "pl.DataFrame", name: str, run: str | None) -> Samples:
     return samples
 
 
-def _needed(table: "pl.DataFrame", name: str) -> list[str]:
+def _needed(table: pl.DataFrame, name: str) -> list[str]:
     """Columns that samples have: time, queue, arrivals, drops."""
     queue = next((column for column in QUEUES if column in table.columns), None)
     needed = ["time_s", queue or QUEUES[0], "arrivals", "drops"]
@@ -233,7 +279,7 @@ def _needed(table: "pl.DataFrame", name: str) -> list[str]:
     return needed
 
 
-def _one_run(table: "pl.DataFrame", name: str, run: str | None) -> "pl.DataFrame":
+def _one_run(table: pl.DataFrame, name: str, run: str | None) -> pl.DataFrame:
     """The rows of one discipline and its first replication."""
     import polars as pl
 
@@ -252,7 +298,23 @@ def _one_run(table: "pl.DataFrame", name: str, run: str | None) -> "pl.DataFrame
     return table
 
 
-def _numbers(table: "pl.DataFrame", column: str, name: str) -> Floats:
+def _left_out(
+    table: pl.DataFrame, name: str, run: str | None, samples: Samples, packet_bytes: int
+) -> dict[str, tuple[int, int]]:
+    """Rows of other disciplines, and of other replications, and the bytes of their packets."""
+    import polars as pl
+
+    if table.height == len(samples.time_s):
+        return {}
+    of = table if run is None else table.filter(pl.col("discipline") == run)
+    whole, own = (rows_of(_numbers(rows, "arrivals", name), packet_bytes) for rows in (table, of))
+    used = rows_of(samples.arrivals, packet_bytes)
+    parts = {"filter": (whole, own), "aside": (own, used)}
+    left = {reason: (all_of[0] - part[0], all_of[1] - part[1]) for reason, (all_of, part) in parts.items()}
+    return {reason: amount for reason, amount in left.items() if amount[0]}
+
+
+def _numbers(table: pl.DataFrame, column: str, name: str) -> Floats:
     import polars as pl
 
     values = table[column]

@@ -2,25 +2,31 @@
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from mayfly import _native
 from mayfly.errors import MayflyError
 from mayfly.metrics.intervals import student_ci95
 from mayfly.show.notebook import Result
+from mayfly.summary_types import Accounted
 from mayfly.sweep.run import Swept, written_plan
 from mayfly.sweep.store import Store
 from mayfly.text.nearest import hint
+from mayfly.workload.account import account_of_rows
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 METRICS = ("short.mean_s", "long.mean_s", "utilisation", "drops")
 """Figures shown when no others are asked for."""
+
+ACCOUNT = "account."
+"""How the names of numbers of an account begin."""
 
 SHOWN = 60
 """Rows of the table in a terminal."""
@@ -71,6 +77,13 @@ class Found(Result):
         """Whether there are runs, and none gave a figure."""
         return bool(self.swept.rows) and all(row["status"] == "failed" for row in self.swept.rows)
 
+    def account(self) -> list[Accounted]:
+        """Accounts of the flow list, one for each time at which runs end; none where flows are drawn."""
+        found = {tuple(sorted(numbers.items())) for row in self.swept.rows if (numbers := _numbers_of(row))}
+        source = [] if self.swept.plan.flows is None else [self.swept.plan.flows]
+        accounts = (_account(dict(numbers), source) for numbers in sorted(found))
+        return sorted(accounts, key=lambda account: account["used"]["count"])
+
     def document(self) -> dict[str, Any]:
         """The answer as JSON."""
         return {
@@ -81,6 +94,7 @@ class Found(Result):
             "rows": self.figures(),
             "failures": self.failures(),
             "folder": self.folder,
+            **({"account": accounts} if (accounts := self.account()) else {}),
         }
 
     def table(self) -> "Table":
@@ -128,6 +142,26 @@ class Found(Result):
             where = f"{first['discipline']}, seed {first['seed']}"
             said.append(f"{len(failed):,} runs failed, the first ({where}): {first['error']}")
         return said
+
+
+def _numbers_of(row: Mapping[str, Any]) -> dict[str, int]:
+    """The numbers of the account in a row, such as ``seen.count``."""
+    names = (name for name in row if name.startswith(ACCOUNT) and row[name] is not None)
+    return {name.removeprefix(ACCOUNT): int(row[name]) for name in names}
+
+
+def _account(numbers: Mapping[str, int], source: Sequence[str]) -> Accounted:
+    """An account from its numbers."""
+    account = _native.Account()
+    amounts: dict[str, list[int]] = {}
+    for name, value in numbers.items():
+        of, _, unit = name.rpartition(".")
+        amounts.setdefault(of, [0, 0])[unit == "bytes"] = value
+    account.see(*amounts.pop("seen", (0, 0)))
+    account.take(*amounts.pop("used", (0, 0)))
+    for reason, amount in amounts.items():
+        account.leave_out(reason.removeprefix("left_out."), *amount)
+    return account_of_rows(account, source[0] if source else "")
 
 
 def _runs_done(ran: int, reused: int) -> str:

@@ -17,6 +17,7 @@ from mayfly.comparison.plain import plain_comparison
 from mayfly.errors import MayflyError
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import RunResult, named, run_one, starting_in_time, workload
+from mayfly.summary_types import Accounted
 from mayfly.sweep.mser import mser
 from mayfly.workers.job import Done
 
@@ -136,7 +137,8 @@ def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame | None]:
         plain = plain_comparison(plain_job, job.discipline, job.flows, command="simulate")
         if plain is not None:
             return _figures(plain.summary, 0.0, None), None
-    flows = workload(scenario) if job.flows is None else _flows(job.flows, scenario)
+    accounts: list[Accounted] = []
+    flows = workload(scenario) if job.flows is None else _flows(job.flows, scenario, accounts)
     result = run_one(scenario, named([job.discipline])[0], flows)
     cut_s, note = _cut(result, job.warm_up)
     kept = result
@@ -144,20 +146,26 @@ def _run(job: Job) -> tuple[dict[str, Any], pl.DataFrame | None]:
         kept = replace(result, records=result.records.filter(pl.col("start_s") >= cut_s))
         if kept.records.height == 0:
             raise MayflyError(f"warm_up = {job.warm_up}: no transfer starts after {cut_s:g} s: raise the duration")
-    return _figures(gather(scenario, [kept], "sweep").summary, cut_s, note), result.records
+    summary = gather(scenario, [kept], "sweep").summary
+    return _figures(summary | ({"account": accounts} if accounts else {}), cut_s, note), result.records
 
 
 def _figures(summary: Mapping[str, Any], cut_s: float, note: str | None) -> dict[str, Any]:
     """The figures of a row; transfers count from ``cut_s`` on."""
     figures = flattened(summary["disciplines"][0])
     own = {"workload.flows": summary["workload"]["flows"], "workload.offered_mbps": summary["workload"]["offered_mbps"]}
-    return {**figures, **own, "warm_up_s": cut_s, "warm_up_note": note}
+    # Of a flow list: the numbers of its account.
+    account = [flattened(one, "account.") for one in summary.get("account", [])[:1]]
+    return {**figures, **own, **dict(*account), "warm_up_s": cut_s, "warm_up_note": note}
 
 
-def _flows(path: str, scenario: Scenario) -> pl.DataFrame:
+def _flows(path: str, scenario: Scenario, accounts: list[Accounted]) -> pl.DataFrame:
+    from mayfly.workload.account import account_of_flows, account_of_rows, started
     from mayfly.workload.lists import read_flows
 
-    return starting_in_time(read_flows(path, mss=scenario.tcp.mss), scenario.duration)
+    flows = read_flows(path, mss=scenario.tcp.mss)
+    accounts.append(account_of_rows(account_of_flows(flows, started(flows, scenario.duration)), path))
+    return starting_in_time(flows, scenario.duration)
 
 
 def _cut(result: RunResult, rule: str) -> tuple[float, str | None]:

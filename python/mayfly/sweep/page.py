@@ -131,7 +131,7 @@ def _label(name: str, unit: str) -> str:
 def _spread(values: Sequence[float]) -> bool:
     """Whether a logarithmic axis shows them better."""
     positive = [value for value in values if value > 0]
-    return len(positive) == len(values) and max(positive) / min(positive) >= 20
+    return len(positive) == len(values) and max(positive, default=0.0) >= 20 * min(positive, default=1.0)
 
 
 def _against(rows: list[dict[str, Any]], metric: str, scales: dict[str, Any], looks: dict[str, Style]) -> list[Figure]:

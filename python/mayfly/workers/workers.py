@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from mayfly.errors import MayflyError
 from mayfly.limits import LOOK_S, SHARE, limits, machine_bytes, taken_bytes
 from mayfly.workers.job import Done, Job
+from mayfly.workers.scheduler import refuse_no_scheduler
 
 AHEAD = 2
 """Jobs handed out for each worker: the one that runs, and one that waits."""
@@ -322,10 +323,12 @@ class Dask:
             from mayfly.workers.certificates import security
 
             secured = {"security": security(certificates)}
+        given = secured["security"].get_connection_args("client") if secured else {}
+        refuse_no_scheduler(address, given.get("ssl_context"))
         where = address if secured else "tcp://" + address.removeprefix("dask://")
         try:
             self._client = Client(where, timeout=10, set_as_default=False, **secured)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, MemoryError) as error:
             who = "no scheduler with these certificates" if secured else "no scheduler"
             raise MayflyError(f"--cluster {address}: {who} answers: {error}") from None
         self._results = as_completed(loop=self._client.loop)

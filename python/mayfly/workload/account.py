@@ -186,6 +186,18 @@ def others(counts: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in counts.items() if name not in COUNTED}
 
 
+def leading(accounts: Iterable[Accounted]) -> list[str]:
+    """Say before anything else which part of the inputs is missing, and what they cannot answer.
+
+    Examples
+    --------
+    >>> leading([])
+    []
+    """
+    given = list(accounts)
+    return [*(said for account in given for said in account["partial"]), *cannot_answer(given)]
+
+
 def cannot_answer(accounts: Iterable[Accounted]) -> list[str]:
     """Say what the inputs cannot answer, a sentence each.
 

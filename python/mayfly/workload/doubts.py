@@ -73,6 +73,7 @@ SKIPPED = {
     "malformed": "malformed",
     "no_interface": "without a known interface or time",
     "oversized": "too long",
+    "cut_record": "cut off by the end of the file",
     "duplicate": "copies",
 }
 """Why packets are left out, in words."""

@@ -164,7 +164,7 @@ class Captured:
 
 def flows_of(
     replay: _native.Replay, rates_bps: tuple[float, float], *, rtt_s: float | None = None, scaled: bool = False
-) -> tuple[pl.DataFrame, list[str], float | None]:
+) -> tuple[pl.DataFrame, list[str], float | None, _native.Asides]:
     """The flow list of a replay over a link.
 
     Parameters
@@ -190,6 +190,8 @@ def flows_of(
     float or None
         Median round-trip time of the TCP connections without the queue of the captured link, in whatever form; of all
         flows where there is no TCP, s.
+    _native.Asides
+        How much of the capture is left aside.
 
     Raises
     ------
@@ -197,10 +199,10 @@ def flows_of(
         A value that a flow list cannot hold, or flows that span years; one line.
     """
     try:
-        table, missing, path_rtt_s = replay.flows(*rates_bps, rtt_s, scaled)
+        table, missing, path_rtt_s, asides = replay.flows(*rates_bps, rtt_s, scaled)
     except ValueError as error:
         raise MayflyError(str(error)) from None
-    return pl.DataFrame(table), missing, path_rtt_s
+    return pl.DataFrame(table), missing, path_rtt_s, asides
 
 
 def replayed_flows(

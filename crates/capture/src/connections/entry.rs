@@ -232,7 +232,8 @@ impl Entry {
         let Some(data) = brought.data else {
             return Brought { packets: brought.packets, rtt_ns, ..Brought::default() };
         };
-        let ended = self.transfer.see(from, time_ns, data.bytes, brought.packets, data.paused, data.heard_ns);
+        let counts = [data.bytes, brought.packets, segment.wire_bytes];
+        let ended = self.transfer.see(from, time_ns, counts, data.paused, data.heard_ns);
         Brought { ended, packets: brought.packets, rtt_ns, acked_bytes: 0 }
     }
 
@@ -444,7 +445,7 @@ impl Entry {
         let heard_ns = all.then_some(mine.highest_ack_ns);
         let data = Data { header, start, bytes, packets, time_ns };
         let fresh = mine.see_data(data, theirs.highest_ack, notice_ns);
-        let ended = self.transfer.see(from, time_ns, fresh, packets, paused, heard_ns);
+        let ended = self.transfer.see(from, time_ns, [fresh, packets, segment.wire_bytes], paused, heard_ns);
         Brought { ended, packets: if fresh > 0 { packets } else { 0 }, ..Brought::default() }
     }
 

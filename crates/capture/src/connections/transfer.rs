@@ -18,6 +18,8 @@ pub struct Train {
     pub packets: u64,
     /// Distinct payload.
     pub bytes: u64,
+    /// Captured packets that brought it, as far as 16 bits hold them, and their IP bytes, as far as 32 do: of short messages, all.
+    pub captured: (u16, u32),
     /// Since the last data packet before the train; 0 for the first train.
     pub warm_up_ns: i64,
     /// What an ideal transfer of its packets takes; None while no round-trip time is known.
@@ -55,13 +57,17 @@ pub(crate) struct Transfer {
     first_ns: i64,
     last_ns: i64,
     train: Running,
+    /// Packets of the train that runs, as captured.
+    captured: u16,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Running {
     start_ns: i64,
     end_ns: i64,
-    packets: u64,
+    // As far as 32 bits hold them: every connection has one of these.
+    packets: u32,
+    wire_bytes: u32,
     bytes: u64,
     warm_up_ns: i64,
     /// [`UNHEARD`] for none: an option would take twice the room, in every connection.
@@ -72,14 +78,13 @@ struct Running {
 const UNHEARD: i64 = i64::MIN;
 
 impl Transfer {
-    /// A data packet of `side`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
+    /// A data packet of `side` of `wire_bytes`, with `fresh` bytes that were not seen before in `packets` packets; `paused` when it is cut
     /// off from the side's packets before it; at `heard_ns` its side acknowledged all data of the other. Returns the train it ended, if any; `connection` and `from_opener` of it are for the caller to fill in, the latter from the side.
     pub(crate) fn see(
         &mut self,
         side: usize,
         time_ns: i64,
-        fresh: u64,
-        packets: u64,
+        [fresh, packets, wire_bytes]: [u64; 3],
         paused: bool,
         heard_ns: Option<i64>,
     ) -> Option<(usize, Train)> {
@@ -87,7 +92,7 @@ impl Transfer {
             (self.first_ns, self.last_ns) = (time_ns, time_ns);
             self.shares[side].trains = 1;
             self.begin(side, time_ns, 0, None);
-            self.grow(fresh, packets, time_ns);
+            self.grow(fresh, packets, wire_bytes, time_ns);
             return None;
         }
         let (first_ns, last_ns, current) = (self.first_ns, self.last_ns, self.side());
@@ -108,7 +113,7 @@ impl Transfer {
             self.begin(side, time_ns.max(last_ns), after_ns, heard_ns);
         }
         if side == self.side() {
-            self.grow(fresh, packets, time_ns);
+            self.grow(fresh, packets, wire_bytes, time_ns);
         }
         ended
     }
@@ -135,20 +140,38 @@ impl Transfer {
     fn begin(&mut self, side: usize, start_ns: i64, warm_up_ns: i64, heard_ns: Option<i64>) {
         (self.shares[side].runs, self.shares[1 - side].runs) = (true, false);
         let heard_ns = heard_ns.map_or(UNHEARD, |heard_ns| start_ns.saturating_sub(heard_ns).max(0));
-        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, bytes: 0, heard_ns };
+        self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, wire_bytes: 0, bytes: 0, heard_ns };
+        self.captured = 0;
     }
 
-    fn grow(&mut self, fresh: u64, packets: u64, time_ns: i64) {
+    fn grow(&mut self, fresh: u64, packets: u64, wire_bytes: u64, time_ns: i64) {
         self.train.end_ns = self.train.end_ns.max(time_ns);
         self.train.bytes += fresh;
-        self.train.packets += if fresh > 0 { packets } else { 0 };
+        if fresh > 0 {
+            let [packets, wire_bytes] = [packets, wire_bytes].map(|more| u32::try_from(more).unwrap_or(u32::MAX));
+            self.train.packets = self.train.packets.saturating_add(packets);
+            self.train.wire_bytes = self.train.wire_bytes.saturating_add(wire_bytes);
+            self.captured = self.captured.saturating_add(1);
+        }
     }
 
     fn train_of(&self) -> Train {
-        let Running { start_ns, end_ns, packets, bytes, warm_up_ns, heard_ns } = self.train;
+        let Running { start_ns, end_ns, packets, wire_bytes, bytes, warm_up_ns, heard_ns } = self.train;
+        let (packets, captured) = (packets.into(), (self.captured, wire_bytes));
         let (connection, from_opener, theoretical_ns) = (0, false, None);
         let heard_ns = (heard_ns != UNHEARD).then_some(heard_ns);
-        Train { connection, from_opener, start_ns, end_ns, packets, bytes, warm_up_ns, theoretical_ns, heard_ns }
+        Train {
+            connection,
+            from_opener,
+            start_ns,
+            end_ns,
+            packets,
+            bytes,
+            captured,
+            warm_up_ns,
+            theoretical_ns,
+            heard_ns,
+        }
     }
 }
 
@@ -292,8 +315,10 @@ mod tests {
         let mut transfer = Transfer::default();
         // Side 0 asks twice, side 1 answers, side 0 repeats itself into the answer.
         let packets = [(0, 0, 10), (0, 5, 10), (1, 25, 100), (0, 30, 0), (1, 45, 100), (0, 65, 1), (1, 60, 1)];
-        let ended: Vec<_> =
-            packets.iter().filter_map(|&(side, at, fresh)| transfer.see(side, at, fresh, 1, false, None)).collect();
+        let ended: Vec<_> = packets
+            .iter()
+            .filter_map(|&(side, at, fresh)| transfer.see(side, at, [fresh, 1, fresh + 40], false, None))
+            .collect();
         let shares = transfer.shares;
         assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5, runs: false });
         assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15, runs: true });
@@ -308,8 +333,10 @@ mod tests {
     fn a_pause_cuts_a_train_and_leaves_the_sums_as_they_are() {
         let mut transfer = Transfer::default();
         let packets = [(0, 0, 10, true), (0, 5, 10, false), (0, 65, 7, true), (0, 70, 0, true), (1, 90, 1, true)];
-        let ended: Vec<_> =
-            packets.iter().filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, fresh, 1, cut, None)).collect();
+        let ended: Vec<_> = packets
+            .iter()
+            .filter_map(|&(side, at, fresh, cut)| transfer.see(side, at, [fresh, 1, fresh + 40], cut, None))
+            .collect();
         let told = |(_, train): &(usize, Train)| (train.bytes, train.start_ns, train.end_ns, train.warm_up_ns);
         assert_eq!(ended.iter().map(told).collect::<Vec<_>>(), [(20, 0, 5, 0), (7, 65, 70, 60)]);
         assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70, runs: false });

@@ -10,10 +10,11 @@ use std::hash::BuildHasher;
 use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 
+use account::Amount;
 use etherparse::{IpNumber, Ipv6ExtensionSlice, LaxIpSlice, ip_number};
 
 use crate::decode::fragments::{Fragments, Packet};
-use crate::decode::identity::{Keys, Numbers, ends, ethernet_place, place};
+use crate::decode::identity::{Keys, Numbers, ends, ethernet_place, number, place};
 use crate::decode::link::{be16, be32, ip_offset, vlan_bytes};
 use crate::decode::options::TcpOptions;
 use crate::decode::quic::Datagram;
@@ -58,7 +59,7 @@ pub struct Decoder {
     tunnels: bool,
     identities: Identities,
     fragments: Fragments,
-    entered: [u64; Tunnel::NAMES.len()],
+    entered: Entered,
     /// Bytes of the longest frame that held all of its IP packet: frames were not cut to fewer.
     longest_whole: usize,
     /// Bytes of the longest frame when the latest was cut, at least a full one of Ethernet: packets up to here were on the link.
@@ -67,6 +68,15 @@ pub struct Decoder {
     wire_bytes: u64,
     /// Packets by the bytes that the VLAN tags of their frames take.
     framed: BTreeMap<usize, u64>,
+}
+
+/// What was found where tunnels are looked into.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Entered {
+    /// Packets inside, by kind of tunnel.
+    by_kind: [u64; Tunnel::NAMES.len()],
+    /// TCP packets inside and outside of tunnels, and bytes around those inside.
+    pub(crate) tcp: Amount,
 }
 
 #[derive(Debug, PartialEq)]
@@ -109,13 +119,13 @@ impl Decoder {
         &self.framed
     }
 
-    /// The packets found inside tunnels so far, for [`Decoder::forget`].
-    pub(crate) fn entered_so_far(&self) -> [u64; Tunnel::NAMES.len()] {
+    /// What was found inside tunnels so far; for [`Decoder::forget`], too.
+    pub(crate) fn entered_so_far(&self) -> Entered {
         self.entered
     }
 
     /// Counts the latest frame, which was `decoded` or not, as if it had not been there; `before` it, so many were entered.
-    pub(crate) fn forget(&mut self, record: &Record<'_>, decoded: bool, before: [u64; Tunnel::NAMES.len()]) {
+    pub(crate) fn forget(&mut self, record: &Record<'_>, decoded: bool, before: Entered) {
         self.entered = before;
         let tags = if decoded && record.link_type == ETHERNET_LINK { vlan_bytes(record.data) } else { 0 };
         if let Some(count) = self.framed.get_mut(&tags) {
@@ -128,7 +138,7 @@ impl Decoder {
 
     /// Packets found inside a tunnel of this kind; each level of nesting counts.
     pub fn entered(&self, tunnel: Tunnel) -> u64 {
-        self.entered[tunnel as usize]
+        self.entered.by_kind[tunnel as usize]
     }
 
     /// Length of the IP packet of the latest frame, bytes: of the outer one where it is a tunnel, and of the whole frame where
@@ -197,6 +207,10 @@ impl Decoder {
         self.fits(record, offset as u64 + ip.wire_bytes)?;
         self.wire_bytes = ip.wire_bytes;
         let mut segment = self.packet(&ip, record.time_ns, 0).map_err(|skip| cut_or(record, skip))?;
+        if self.tunnels && matches!(segment.transport, Transport::Tcp(_)) {
+            let around = ip.wire_bytes.saturating_sub(segment.wire_bytes);
+            self.entered.tcp = self.entered.tcp.and(Amount::one(around));
+        }
         // Headers around a tunnel pass the link, too.
         segment.wire_bytes = ip.wire_bytes;
         if record.link_type == ETHERNET_LINK {
@@ -258,7 +272,7 @@ impl Decoder {
             let packet = ip.payload.get(offset..).ok_or(Skip::Short)?;
             self.packet(&Ip::of(packet, ip.room.saturating_sub(offset as u64))?, time_ns, depth + 1)
         });
-        self.entered[kind as usize] += u64::from(inner.is_ok());
+        self.entered.by_kind[kind as usize] += u64::from(inner.is_ok());
         Some(inner)
     }
 
@@ -330,22 +344,10 @@ fn plain_into(record: &Record<'_>, segment: &mut Segment, keys: &Keys) -> Option
     let numbers = Numbers { identification: u32::from(half(4)), wire_bytes: total as u64 };
     segment.identity = match &segment.transport {
         Transport::Tcp(header) => keys.tcp(numbers, header, payload_bytes as u64, || both),
-        _ => keys.other(numbers, protocol, 0, payload.get(8..)?, || both),
+        _ => keys.other(numbers, protocol, 0, payload.get(8..)?),
     };
     segment.place = ethernet_place(ethernet, header[8], ends(both));
     Some(())
-}
-
-/// An end as a number, for [`Keys`].
-fn number(end: Endpoint) -> u64 {
-    let address = match end.address {
-        IpAddr::V4(address) => u64::from(address.to_bits()),
-        IpAddr::V6(address) => {
-            let bits = address.to_bits();
-            (bits as u64) ^ ((bits >> 64) as u64).rotate_left(29)
-        }
-    };
-    address << 16 ^ u64::from(end.port)
 }
 
 /// Bytes of a frame on the wire.
@@ -439,8 +441,11 @@ impl<'a> Ip<'a> {
             Transport::Tcp(header) if whole => keys.tcp(numbers, header, segment.payload_bytes, ends),
             _ => {
                 let said = &self.payload[..self.payload.len().min(self.room as usize)];
+                if whole && let Some(echo) = echo_said(protocol, said) {
+                    return keys.other(numbers, protocol, 0, &echo);
+                }
                 let ports = if whole && protocol == ip_number::UDP.0 { 8 } else { 0 };
-                keys.other(numbers, protocol, fragment_offset, said.get(ports..).unwrap_or_default(), ends)
+                keys.other(numbers, protocol, fragment_offset, said.get(ports..).unwrap_or_default())
             }
         }
     }
@@ -512,7 +517,7 @@ impl<'a> Ip<'a> {
         let answered = pairs.iter().find(|(_, reply)| *reply == kind).map(|(request, _)| *request);
         let asked = pairs.iter().find(|(request, _)| *request == kind).map(|(_, reply)| *reply);
         let ports = [u16::from(kind), u16::from(answered.or(asked).unwrap_or(code))];
-        let echo = (is_echo(kind) || answered.is_some_and(is_echo)).then(|| be32(self.payload, 4).ok()).flatten();
+        let echo = is_echo(self.protocol, kind).then(|| be32(self.payload, 4).ok()).flatten();
         Ok((Transport::Icmp { reply: answered.is_some(), echo }, ports, 8.min(self.room)))
     }
 }
@@ -522,8 +527,26 @@ fn is_decoded(protocol: u8) -> bool {
     matches!(IpNumber::from(protocol), ip_number::TCP | ip_number::UDP | ip_number::ICMP | ip_number::IPV6_ICMP)
 }
 
-fn is_echo(kind: u8) -> bool {
-    matches!(kind, 8 | 128)
+/// Whether a message of this type is an echo of ICMP or a reply to one.
+fn is_echo(protocol: u8, kind: u8) -> bool {
+    match IpNumber::from(protocol) {
+        ip_number::ICMP => matches!(kind, 8 | 0),
+        ip_number::IPV6_ICMP => matches!(kind, 128 | 129),
+        _ => false,
+    }
+}
+
+/// What an echo of ICMP says, or its reply, to its first bytes, without the checksum and the number of the asking program: routers
+/// that translate addresses give it another (RFC 5508, 3.1).
+fn echo_said(protocol: u8, said: &[u8]) -> Option<[u8; 24]> {
+    let kind = said.first().filter(|&&kind| is_echo(protocol, kind))?;
+    let [_, code, _, _, _, _, rest @ ..] = said else { return None };
+    let mut found = [0; 24];
+    (found[0], found[1]) = (*kind, *code);
+    for (into, byte) in found[2..].iter_mut().zip(rest) {
+        *into = *byte;
+    }
+    Some(found)
 }
 
 /// Type of a request and of its reply: echo, router discovery, timestamp, information, address mask.

@@ -1,8 +1,9 @@
 //! What tells a packet from all others, and where it was captured: from its bytes, with a secret.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
 
-use crate::decode::segment::{FIN, RST, SYN, TcpHeader};
+use crate::decode::segment::{Endpoint, FIN, RST, SYN, Segment, TcpHeader, Transport};
 
 /// Identifications up to here number nothing: stacks that do without and generators of packets write them.
 const NO_IDENTIFICATION: u32 = 1;
@@ -12,8 +13,9 @@ pub(crate) const END_BITS: u32 = 5;
 const HOPS_FROM: u32 = 16 + 2 * END_BITS;
 
 /// Secret with which packets are identified: the same packet at every place where it is captured, whatever routers and network
-/// cards change. Ends are in an identity only where nothing else numbers a packet, since a router may translate them. The
-/// lowest bit says whether there is an identification.
+/// cards change. Ends are in an identity only of TCP where nothing else numbers a packet, since a router may translate them; of
+/// other packets without identification they are added where copies are looked for ([`Segment::with_ends`]). The lowest bit
+/// says whether there is an identification.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys([u64; 4]);
 
@@ -49,19 +51,12 @@ impl Keys {
         let rest = u64::from(identification) << 40 ^ wire_bytes << 24 ^ u64::from(header.window) << 8;
         let said = mixed(sequence ^ self.0[0], rest ^ u64::from(header.flags) ^ self.0[1]);
         let numbered = identification > NO_IDENTIFICATION || payload_bytes > 0 || header.flags & (SYN | FIN | RST) != 0;
-        self.with_ends(said, identification, numbered, ends)
+        identified(if numbered { said } else { said ^ self.between(ends()) }, identification)
     }
 
     /// Of any other packet: `said` is what IP carries, without ports and checksum where they are known.
     #[inline]
-    pub(crate) fn other(
-        &self,
-        numbers: Numbers,
-        protocol: u8,
-        offset: u64,
-        said: &[u8],
-        ends: impl FnOnce() -> [u64; 2],
-    ) -> u64 {
+    pub(crate) fn other(&self, numbers: Numbers, protocol: u8, offset: u64, said: &[u8]) -> u64 {
         let Numbers { identification, wire_bytes } = numbers;
         let padded;
         let start = match said.first_chunk::<24>() {
@@ -76,18 +71,56 @@ impl Keys {
         let rest = u64::from(identification) << 40 ^ wire_bytes << 24 ^ offset << 8 ^ u64::from(protocol);
         let [one, two, three, four] = self.0;
         let said = mixed(word(0) ^ one, word(1) ^ two) ^ mixed(word(2) ^ three, rest ^ four);
-        self.with_ends(said, identification, identification > NO_IDENTIFICATION, ends)
-    }
-
-    #[inline(always)]
-    fn with_ends(&self, said: u64, identification: u32, numbered: bool, ends: impl FnOnce() -> [u64; 2]) -> u64 {
-        let whole = if numbered { said } else { said ^ self.between(ends()) };
-        whole & !1 | u64::from(identification > NO_IDENTIFICATION)
+        identified(said, identification)
     }
 
     #[inline(never)]
     fn between(&self, [source, destination]: [u64; 2]) -> u64 {
         mixed(source ^ self.0[2], destination ^ self.0[3])
+    }
+}
+
+#[inline(always)]
+fn identified(said: u64, identification: u32) -> u64 {
+    said & !1 | u64::from(identification > NO_IDENTIFICATION)
+}
+
+/// An end as a number.
+pub(crate) fn number(end: Endpoint) -> u64 {
+    let address = match end.address {
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => {
+            let bits = address.to_bits();
+            (bits as u64) ^ ((bits >> 64) as u64).rotate_left(29)
+        }
+    };
+    address << 16 ^ u64::from(end.port)
+}
+
+impl Segment {
+    /// Whether neither an identification nor anything of TCP numbers it: other packets may have the same identity.
+    pub(crate) fn is_unnumbered(&self) -> bool {
+        self.identity & 1 == 0 && !matches!(self.transport, Transport::Tcp(_))
+    }
+
+    /// The number of the program that asks by an echo; 0 of anything else.
+    pub(crate) fn echo_number(&self) -> u16 {
+        match self.transport {
+            Transport::Icmp { echo, .. } => (echo.unwrap_or(0) >> 16) as u16,
+            _ => 0,
+        }
+    }
+
+    /// Its identity, with its ends where it is unnumbered. The identity in it is keyed.
+    #[inline]
+    pub(crate) fn with_ends(&self) -> u64 {
+        if self.is_unnumbered() {
+            let [source, destination] = [self.source, self.destination].map(number);
+            let asking = u64::from(self.echo_number()) << 48;
+            self.identity ^ mixed(source ^ asking ^ 0x9e37_79b9_7f4a_7c15, destination ^ 0xc2b2_ae3d_27d4_eb4f) & !1
+        } else {
+            self.identity
+        }
     }
 }
 

@@ -20,19 +20,22 @@ pub enum Skip {
     NoInterface,
     /// A block longer than the reader holds.
     Oversized,
+    /// The file ends within the record.
+    CutRecord,
     /// A packet that another tap, or the same one, had captured before.
     Duplicate,
 }
 
 impl Skip {
     /// Every reason with its name in tables.
-    pub const NAMES: [(Skip, &'static str); 7] = [
+    pub const NAMES: [(Skip, &'static str); 8] = [
         (Skip::LinkType, "link_type"),
         (Skip::NotIp, "not_ip"),
         (Skip::Short, "cut_header"),
         (Skip::Malformed, "malformed"),
         (Skip::NoInterface, "no_interface"),
         (Skip::Oversized, "oversized"),
+        (Skip::CutRecord, "cut_record"),
         (Skip::Duplicate, "duplicate"),
     ];
 
@@ -43,6 +46,7 @@ impl Skip {
             Skip::NotIp => Reason::NotIp,
             Skip::Short => Reason::CutHeader,
             Skip::Malformed | Skip::NoInterface | Skip::Oversized => Reason::Damaged,
+            Skip::CutRecord => Reason::CutRecord,
             Skip::Duplicate => Reason::Duplicate,
         }
     }

@@ -15,7 +15,16 @@
 //! After [`BELIEVED_FROM`] such packets, or one where the router is known to change this address to that, the outer one of both
 //! connections is believed to be a side of the inner one, and all of its packets are left out. The inner one is that whose end
 //! the router changes on the way out. What can be read again is read for its translations first, so that they are known from
-//! the first packet on. Counting costs two to five multiplications and one word of a table of [`SLOTS`]; leaving out, a look-up in
+//! the first packet on.
+//!
+//! Datagrams and echoes without identification are found by what they say, without their ends: at another place, with fewer
+//! hops to go, and at most [`TRANSLATED_NS`] apart. Two hosts may say the same to a third, a generator of packets says it again
+//! and again, and two of them count in step. So a translation is believed where [`PROVING`] packets or more that differ were
+//! found in *each* direction: what comes back to two hosts at different distances has passed as many routers at one tap for
+//! both, so that it is none with fewer hops to go. Where the router is known to change this address to that, one is enough. Echoes
+//! have the number of the program that asks in place of a port, which the router changes, too.
+//!
+//! Counting costs two to five multiplications and one word of a table of [`SLOTS`]; leaving out, a look-up in
 //! a table that forgets nothing within the window.
 
 use std::collections::VecDeque;
@@ -55,6 +64,8 @@ const TAG: u64 = !0 << (TIME_BITS + PLACE_BITS + 2);
 const TRANSLATED_MAX: usize = 1 << 16;
 /// Packets of a connection that must be copies of another one's before all of them are.
 const BELIEVED_FROM: u8 = 2;
+/// The same of datagrams without identification, that differ, in each direction.
+const PROVING: usize = 2;
 /// Routers between both sides of a translation, at most.
 const MOST_HOPS: u32 = 4;
 
@@ -115,16 +126,39 @@ impl Counting {
         Counting { slots: slots.unwrap_or_else(|_| unreachable!("as long as asked for")) }
     }
 
-    /// Whether the packet is a copy of one before.
+    /// Whether the packet is a copy of one before, and whether it may be one on the other side of a router that translates
+    /// addresses, which a closer look decides.
     #[inline]
-    pub(crate) fn sees(&mut self, arrival: &Arrival) -> bool {
-        let identity = arrival.segment.identity;
+    pub(crate) fn sees(&mut self, arrival: &Arrival) -> [bool; 2] {
+        let unnumbered = arrival.segment.is_unnumbered();
+        let copy = self.sees_as(arrival, arrival.segment.with_ends());
+        [copy, unnumbered && self.sees_content(arrival) && !copy]
+    }
+
+    #[inline]
+    fn sees_as(&mut self, arrival: &Arrival, identity: u64) -> bool {
         let slot = &mut self.slots[(identity >> 1) as usize % SLOTS];
         if (*slot ^ identity) & TAG == 0 {
-            return seen_before(slot, arrival);
+            return seen_before(slot, arrival, identity);
         }
         *slot = word(identity, Sight { time_ns: arrival.time_ns, place: place_of(arrival), here: 0 });
         false
+    }
+
+    /// Whether a packet without identification says what one did just before whose one end and hops are others, as on the other
+    /// side of a router that translates addresses.
+    #[inline(never)]
+    fn sees_content(&mut self, arrival: &Arrival) -> bool {
+        let Arrival { time_ns, segment, .. } = arrival;
+        let place = hops_between(segment.place, 0) << (2 * END_BITS) | segment.place & ((1 << (2 * END_BITS)) - 1);
+        let slot = &mut self.slots[(segment.identity >> 1) as usize % SLOTS];
+        let before = std::mem::replace(slot, word(segment.identity, Sight { time_ns: *time_ns, place, here: 0 }));
+        let there = ((before ^ segment.identity) & TAG == 0).then_some((before >> TIME_BITS) as u32);
+        there.is_some_and(|there| {
+            let [one, two] = [END_BITS, 0].map(|at| (there ^ place) >> at & ((1 << END_BITS) - 1) == 0);
+            let hops = (there >> (2 * END_BITS)).wrapping_sub(place >> (2 * END_BITS)) & hops_between(u32::MAX, 0);
+            one != two && (1..=MOST_HOPS).contains(&hops) && since(before, *time_ns).unsigned_abs() <= TRANSLATED_NS
+        })
     }
 }
 
@@ -142,20 +176,23 @@ fn place_of(arrival: &Arrival) -> u32 {
     arrival.segment.place.wrapping_add(tap) & ((1 << PLACE_BITS) - 1)
 }
 
-#[cold]
-#[inline(never)]
-fn seen_before(slot: &mut u64, arrival: &Arrival) -> bool {
+/// From the time of a word to `time_ns`, nanoseconds.
+fn since(word: u64, time_ns: i64) -> i64 {
     // Times of a word come round: the latest that is not later than now, or soon after it.
     let units = 1_i64 << TIME_BITS;
-    let now = arrival.time_ns >> UNIT;
-    let back = (now - (*slot as i64 & (units - 1))).rem_euclid(units);
-    let back = if back > units / 2 { back - units } else { back };
+    let now = time_ns >> UNIT;
+    let back = (now - (word as i64 & (units - 1))).rem_euclid(units);
+    (if back > units / 2 { back - units } else { back }) << UNIT
+}
+
+#[cold]
+#[inline(never)]
+fn seen_before(slot: &mut u64, arrival: &Arrival, identity: u64) -> bool {
     let mut sight = Sight {
-        time_ns: arrival.time_ns.saturating_sub(back << UNIT),
+        time_ns: arrival.time_ns.saturating_sub(since(*slot, arrival.time_ns)),
         place: (*slot >> TIME_BITS) as u32 & ((1 << PLACE_BITS) - 1),
         here: (*slot >> (TIME_BITS + PLACE_BITS)) as u8 & MOST_HERE,
     };
-    let identity = arrival.segment.identity;
     let copy = sight.has_copy(place_of(arrival), arrival.time_ns, identity, &arrival.segment, false);
     *slot = word(identity, sight);
     copy
@@ -170,17 +207,53 @@ pub(crate) struct Finding {
     told: u64,
     here: u64,
     translations: Translations,
+    /// Datagrams without identification, by what they say, and in the order of time.
+    unnumbered: HashMap<u64, Said>,
+    said: VecDeque<(i64, u64)>,
+}
+
+/// Packets of a connection; of echoes those that one program asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Talk {
+    key: Key,
+    number: u16,
+}
+
+impl Talk {
+    /// Of a packet, and which end sent it.
+    fn of(segment: &Segment) -> (Talk, usize) {
+        let (key, from) = Key::of(segment);
+        (Talk { key, number: segment.echo_number() }, from)
+    }
+}
+
+/// A datagram without identification.
+struct Said {
+    time_ns: i64,
+    place: u32,
+    /// The same with the bits of its hops, without the tap.
+    first: u32,
+    talk: Talk,
+    from: usize,
 }
 
 /// Connections on both sides of routers that translate addresses.
 #[derive(Default)]
 pub(crate) struct Translations {
     /// Those outside of which the ones inside are read.
-    outside: HashSet<Key>,
+    outside: HashSet<Talk>,
     /// Those that are not believed yet: the one inside, and packets that were copies of its.
-    perhaps: HashMap<Key, (Key, u8)>,
+    perhaps: HashMap<Talk, (Talk, u8)>,
     /// Addresses of the changed ends, inside and outside, of connections that are believed.
     known: HashSet<[u128; 2]>,
+    /// Of those outside that are not believed yet and have no identifications: the one inside, and what was found, out and in.
+    proofs: HashMap<Talk, Proof>,
+}
+
+/// Datagrams that differ, found on both sides of a translation.
+struct Proof {
+    inside: Talk,
+    found: [Vec<u64>; 2],
 }
 
 /// A packet that was seen, its connection, and which end of that sent it.
@@ -188,7 +261,7 @@ struct Held {
     sight: Sight,
     /// Where the first was captured, with the bits of its hops.
     first: u32,
-    key: Key,
+    talk: Talk,
     from: usize,
 }
 
@@ -207,18 +280,18 @@ impl Finding {
     #[inline(never)]
     pub(crate) fn sees(&mut self, arrival: &Arrival) -> bool {
         let Arrival { time_ns, segment, .. } = arrival;
-        let (identity, place) = (segment.identity, place_of(arrival));
+        let (identity, place) = (segment.with_ends(), place_of(arrival));
         self.forget(*time_ns);
         let told = can_be_told(identity, segment);
         self.told += u64::from(told);
-        let (key, from) = Key::of(segment);
-        if !self.translations.outside.is_empty() && self.translations.outside.contains(&key) {
+        let (talk, from) = Talk::of(segment);
+        if !self.translations.outside.is_empty() && self.translations.outside.contains(&talk) {
             return true;
         }
         if let Some(held) = self.held.get_mut(&identity) {
             let here = held.sight.place >> (2 * END_BITS) == place >> (2 * END_BITS);
-            let same = key == held.key;
-            let end = held.key.translated(held.from, &key, from);
+            let same = talk == held.talk;
+            let end = held.talk.key.translated(held.from, &talk.key, from);
             let routed = (1..=MOST_HOPS).contains(&hops_between(held.first, segment.place));
             // Two datagrams with one identification, or two hosts that say the same.
             if !same && (here || end.is_none() || !routed) {
@@ -228,22 +301,45 @@ impl Finding {
             let copy = held.sight.has_copy(place, *time_ns, identity, segment, mirrored);
             self.here += u64::from(copy && here && told);
             if let (true, Some(end)) = (copy, end) {
-                // Of both keys the ends that differ.
-                let sides = if end == Translated::Source {
-                    ((held.key, held.from), (key, from))
-                } else {
-                    ((key, 1 - from), (held.key, 1 - held.from))
-                };
-                self.translations.see(sides);
+                self.translations.see(sides_of(end, (held.talk, held.from), (talk, from)));
             }
             if !copy {
-                (held.key, held.from, held.first) = (key, from, segment.place);
+                (held.talk, held.from, held.first) = (talk, from, segment.place);
             }
             return copy;
         }
+        if segment.is_unnumbered() && self.is_translated(arrival, talk, from) {
+            return true;
+        }
         let sight = Sight { time_ns: *time_ns, place, here: 0 };
-        self.held.insert(identity, Held { sight, first: segment.place, key, from });
+        self.held.insert(identity, Held { sight, first: segment.place, talk, from });
         self.order.push_back((*time_ns, identity));
+        false
+    }
+
+    /// Whether a datagram without identification, from end `from` of `talk`, is another's on the other side of a router.
+    fn is_translated(&mut self, arrival: &Arrival, talk: Talk, from: usize) -> bool {
+        let Arrival { time_ns, segment, .. } = arrival;
+        let (content, place) = (segment.identity, place_of(arrival));
+        while let Some(&(since_ns, oldest)) = self.said.front()
+            && (self.said.len() >= HELD_MAX || time_ns.saturating_sub(since_ns) > TRANSLATED_NS as i64)
+        {
+            self.said.pop_front();
+            if self.unnumbered.get(&oldest).is_some_and(|said| said.time_ns == since_ns) {
+                self.unnumbered.remove(&oldest);
+            }
+        }
+        if let Some(said) = self.unnumbered.get(&content)
+            && said.time_ns.abs_diff(*time_ns) <= TRANSLATED_NS
+            && said.place >> (2 * END_BITS) != place >> (2 * END_BITS)
+            && (1..=MOST_HOPS).contains(&hops_between(said.first, segment.place))
+            && let Some(end) = said.talk.key.translated(said.from, &talk.key, from)
+        {
+            let sides = sides_of(end, (said.talk, said.from), (talk, from));
+            return self.translations.see_content(sides, end, content);
+        }
+        self.unnumbered.insert(content, Said { time_ns: *time_ns, place, first: segment.place, talk, from });
+        self.said.push_back((*time_ns, content));
         false
     }
 
@@ -266,20 +362,70 @@ impl Finding {
     }
 }
 
+/// Inside and outside of a router that changed `end` of a packet, which was of `first` and then of `second`: the keys with their ends
+/// that differ.
+fn sides_of(end: Translated, first: (Talk, usize), second: (Talk, usize)) -> [(Talk, usize); 2] {
+    match end {
+        Translated::Source => [first, second],
+        Translated::Destination => [(second.0, 1 - second.1), (first.0, 1 - first.1)],
+    }
+}
+
 impl Translations {
     /// A packet of the connection `outside` is one of that `inside`; each with its end that differs.
-    fn see(&mut self, ((inside, own), (outside, other)): ((Key, usize), (Key, usize))) {
+    fn see(&mut self, [(inside, own), (outside, other)]: [(Talk, usize); 2]) {
         let known = self.perhaps.get(&outside).filter(|(known, _)| *known == inside).map_or(0, |&(_, packets)| packets);
         let packets = known + 1;
-        let addresses = [inside.address(own), outside.address(other)];
+        let addresses = [inside.key.address(own), outside.key.address(other)];
         let believed = packets >= BELIEVED_FROM || self.known.contains(&addresses);
         if believed && self.outside.len() < TRANSLATED_MAX {
             self.perhaps.remove(&outside);
-            self.outside.insert(outside);
-            self.known.insert(addresses);
+            self.believe(outside, addresses);
         } else if self.perhaps.len() < TRANSLATED_MAX || self.perhaps.contains_key(&outside) {
             self.perhaps.insert(outside, (inside, packets.min(BELIEVED_FROM)));
         }
+    }
+
+    /// The same of one without identification, which says `content`; whether the translation is believed.
+    fn see_content(
+        &mut self,
+        [(inside, own), (outside, other)]: [(Talk, usize); 2],
+        end: Translated,
+        content: u64,
+    ) -> bool {
+        let addresses = [inside.key.address(own), outside.key.address(other)];
+        if !self.known.contains(&addresses) && !self.proves(inside, outside, end, content) {
+            return false;
+        }
+        if self.outside.len() < TRANSLATED_MAX {
+            self.believe(outside, addresses);
+        }
+        true
+    }
+
+    /// Whether enough datagrams that differ were found on both sides in both directions, with this one.
+    fn proves(&mut self, inside: Talk, outside: Talk, end: Translated, content: u64) -> bool {
+        if self.proofs.len() >= TRANSLATED_MAX && !self.proofs.contains_key(&outside) {
+            return false;
+        }
+        let proof = self.proofs.entry(outside).or_insert_with(|| Proof { inside, found: Default::default() });
+        if proof.inside != inside {
+            *proof = Proof { inside, found: Default::default() };
+        }
+        let found = &mut proof.found[usize::from(end == Translated::Destination)];
+        if found.len() < PROVING && !found.contains(&content) {
+            found.push(content);
+        }
+        let proven = proof.found.iter().all(|found| found.len() >= PROVING);
+        if proven {
+            self.proofs.remove(&outside);
+        }
+        proven
+    }
+
+    fn believe(&mut self, outside: Talk, addresses: [u128; 2]) {
+        self.outside.insert(outside);
+        self.known.insert(addresses);
     }
 }
 

@@ -60,7 +60,7 @@ const FEW_TAPS: usize = 16;
 /// How copies at different places are looked for.
 enum Places {
     Counted(Counting),
-    Found(Finding),
+    Found(Box<Finding>),
 }
 
 /// Packets of late, by identity.
@@ -71,6 +71,8 @@ pub(crate) struct Sightings {
     holds_back: bool,
     /// Copies among the packets seen.
     copies: u64,
+    /// Packets that may be copies.
+    perhaps: u64,
     // Identities are keyed hashes already.
     held: HashMap<u64, Sighting>,
     order: VecDeque<(i64, u64)>,
@@ -81,12 +83,12 @@ impl Sightings {
     pub(crate) fn with(rule: Duplicates, window_ns: u64, again: bool, known: Translations) -> Self {
         let holds_back = rule == Duplicates::Auto && !again;
         let places = match rule {
-            _ if holds_back => Places::Found(Finding::default()),
+            _ if holds_back => Places::Found(Box::default()),
             Duplicates::Keep | Duplicates::Auto => Places::Counted(Counting::new()),
-            Duplicates::Places | Duplicates::Taps | Duplicates::All => Places::Found(Finding::knowing(known)),
+            Duplicates::Places | Duplicates::Taps | Duplicates::All => Places::Found(Box::new(Finding::knowing(known))),
         };
         let (held, order) = (HashMap::new(), VecDeque::new());
-        Sightings { rule, window_ns, places, holds_back, copies: 0, held, order }
+        Sightings { rule, window_ns, places, holds_back, copies: 0, perhaps: 0, held, order }
     }
 
     /// Copies among the packets seen, left out or not.
@@ -131,14 +133,16 @@ impl Sightings {
 
     /// Whether copies are left in among `packets` that nobody wants in: the captures are to be read again without.
     pub(crate) fn are_too_many(&self, packets: u64) -> bool {
-        self.rule == Duplicates::Auto && !self.holds_back && are_many(self.copies, packets)
+        self.rule == Duplicates::Auto && !self.holds_back && are_many(self.copies + self.perhaps, packets)
     }
 
     /// Whether the packet repeats one that is remembered; `time_ns` does not fall by more than the reordering window.
     #[inline]
     pub(crate) fn repeats(&mut self, arrival: &Arrival) -> bool {
         if let Places::Counted(counting) = &mut self.places {
-            self.copies += u64::from(counting.sees(arrival));
+            let [copy, perhaps] = counting.sees(arrival);
+            self.copies += u64::from(copy);
+            self.perhaps += u64::from(perhaps);
             return false;
         }
         self.is_copy(arrival)

@@ -115,6 +115,7 @@ impl<'a, R: Read> Source<'a, R> {
     #[cold]
     fn end(&mut self, truncated: bool, counts: &mut Counts) -> Result<Step, CaptureError> {
         counts.truncated |= truncated;
+        counts.dropped = counts.dropped.saturating_add(self.reader.dropped());
         for (&interface, &tap) in &self.taps {
             let name = &mut counts.names[tap as usize];
             *name = name.take().or_else(|| self.reader.interface_name(interface).map(str::to_owned));
@@ -128,6 +129,7 @@ impl<'a, R: Read> Source<'a, R> {
         for (tunnel, _) in Tunnel::NAMES {
             counts.tunnelled[tunnel as usize] += self.decoder.entered(tunnel);
         }
+        counts.around_tcp = counts.around_tcp.and(self.decoder.entered_so_far().tcp);
         for (&bytes, packets) in self.decoder.framed() {
             *counts.framed.entry(bytes).or_default() += packets;
         }

@@ -9,3 +9,4 @@ pub(crate) mod merge;
 pub(crate) mod pass;
 pub(crate) mod reader;
 pub(crate) mod sieve;
+pub(crate) mod stops;

@@ -13,6 +13,7 @@ use crate::progress::{Go, POLL_EVERY, Seen, Watch};
 use crate::read::copies::Translations;
 use crate::read::duplicates::{Duplicates, HOLD_BACK, Sightings};
 use crate::read::merge::{Arrival, Merge, Step};
+use crate::read::stops::Stops;
 
 /// Who takes packets.
 pub(crate) trait Taker {
@@ -50,6 +51,20 @@ pub(crate) fn pass<R: Read>(
     counts: &mut Counts,
     taker: &mut impl Taker,
 ) -> Result<bool, CaptureError> {
+    let mut stops = Stops::new();
+    let is_series = pass_on(merge, sightings, read, watch, (counts, &mut stops), taker)?;
+    counts.stops = stops.end();
+    Ok(is_series)
+}
+
+fn pass_on<R: Read>(
+    merge: &mut Merge<'_, R>,
+    sightings: &mut Sightings,
+    read: &AtomicU64,
+    watch: &mut dyn Watch,
+    (counts, stops): (&mut Counts, &mut Stops),
+    taker: &mut impl Taker,
+) -> Result<bool, CaptureError> {
     let (mut steps, mut arrival) = (0_u64, Arrival::NONE);
     let mut held = Vec::new();
     loop {
@@ -65,7 +80,7 @@ pub(crate) fn pass<R: Read>(
                 Go::Stop | Go::Tighter => {
                     if sightings.hold_back() {
                         let leaves_out = sightings.decide(held.len() as u64);
-                        let_go(&mut held, leaves_out, counts, taker)?;
+                        let_go(&mut held, leaves_out, counts, stops, taker)?;
                     }
                     merge.give_up(counts);
                     counts.stopped = true;
@@ -82,7 +97,7 @@ pub(crate) fn pass<R: Read>(
             Step::End => {
                 if sightings.hold_back() {
                     let leaves_out = sightings.decide(held.len() as u64);
-                    let_go(&mut held, leaves_out, counts, taker)?;
+                    let_go(&mut held, leaves_out, counts, stops, taker)?;
                 }
                 return Ok(true);
             }
@@ -93,10 +108,10 @@ pub(crate) fn pass<R: Read>(
             if left_out && !merge.is_sorted() {
                 counts.unsee(arrival.time_ns);
             }
-            aside(&arrival, left_out, sightings, &mut held, counts, taker)?;
+            aside(&arrival, left_out, sightings, &mut held, (counts, stops), taker)?;
             continue;
         }
-        count(&arrival, counts);
+        count(&arrival, counts, stops);
         taker.take(&arrival, counts)?;
     }
 }
@@ -136,7 +151,8 @@ pub(crate) fn translations<R: Read>(
 
 /// Counts a packet that is taken.
 #[inline]
-fn count(arrival: &Arrival, counts: &mut Counts) {
+fn count(arrival: &Arrival, counts: &mut Counts, stops: &mut Stops) {
+    stops.see(arrival.time_ns, &arrival.segment);
     counts.decoded += 1;
     counts.fragments += u64::from(arrival.segment.fragment);
     counts.account.take(Amount::one(arrival.segment.wire_bytes));
@@ -152,29 +168,35 @@ fn aside(
     left_out: bool,
     sightings: &mut Sightings,
     held: &mut Vec<(u64, Arrival, bool)>,
-    counts: &mut Counts,
+    (counts, stops): (&mut Counts, &mut Stops),
     taker: &mut impl Taker,
 ) -> io::Result<()> {
     if !sightings.hold_back() {
-        return put(arrival, left_out, counts, taker);
+        return put(arrival, left_out, counts, stops, taker);
     }
     held.push((counts.packets, *arrival, left_out));
     if held.len() < HOLD_BACK {
         return Ok(());
     }
     let leaves_out = sightings.decide(held.len() as u64);
-    let_go(held, leaves_out, counts, taker)
+    let_go(held, leaves_out, counts, stops, taker)
 }
 
 /// Takes a packet, or counts it as left out.
-fn put(arrival: &Arrival, left_out: bool, counts: &mut Counts, taker: &mut impl Taker) -> io::Result<()> {
+fn put(
+    arrival: &Arrival,
+    left_out: bool,
+    counts: &mut Counts,
+    stops: &mut Stops,
+    taker: &mut impl Taker,
+) -> io::Result<()> {
     if left_out {
         counts.skip(Skip::Duplicate, arrival.segment.wire_bytes);
         counts.taps[arrival.tap as usize].duplicates += 1;
         taker.copy(arrival);
         return Ok(());
     }
-    count(arrival, counts);
+    count(arrival, counts, stops);
     taker.take(arrival, counts)
 }
 
@@ -184,6 +206,7 @@ fn let_go(
     held: &mut Vec<(u64, Arrival, bool)>,
     leaves_out: bool,
     counts: &mut Counts,
+    stops: &mut Stops,
     taker: &mut impl Taker,
 ) -> io::Result<()> {
     let packets = counts.packets;
@@ -192,7 +215,7 @@ fn let_go(
         if copy && !leaves_out {
             counts.reach(arrival.time_ns);
         }
-        put(&arrival, copy && leaves_out, counts, taker)?;
+        put(&arrival, copy && leaves_out, counts, stops, taker)?;
     }
     counts.packets = packets;
     Ok(())

@@ -7,7 +7,9 @@
 
 use std::io::{self, Read};
 
-use pcap_parser::pcapng::{Block, InterfaceDescriptionBlock, parse_block_be, parse_block_le};
+use pcap_parser::pcapng::{
+    Block, InterfaceDescriptionBlock, InterfaceStatisticsBlock, PcapNGOptionError, parse_block_be, parse_block_le,
+};
 use pcap_parser::{PcapHeader, parse_pcap_header};
 
 use crate::decode::skip::Skip;
@@ -48,7 +50,8 @@ pub struct Record<'a> {
 pub enum Item<'a> {
     /// A packet.
     Packet(Record<'a>),
-    /// A packet whose time or interface cannot be known, and the bytes that its frame had on the wire as far as the file says.
+    /// A packet whose time or interface cannot be known, or within which the file ends, and the bytes that its frame had on the
+    /// wire as far as the file says.
     Undated(Skip, u64),
     /// A block that holds no packet.
     Other,
@@ -65,6 +68,8 @@ struct Interface {
     units_per_s: u128,
     offset_s: i64,
     snap_bytes: u32,
+    /// Packets that the capturing program dropped there, by its latest count.
+    dropped: u64,
 }
 
 enum Format {
@@ -171,7 +176,10 @@ pub struct Reader<R: Read> {
     at: usize,
     held: usize,
     ended: bool,
+    /// The file ended within a packet, which was returned: [`Item::End`] says so next.
+    cut: bool,
     nanoseconds: bool,
+    dropped: u64,
 }
 
 impl<R: Read + Send + 'static> Reader<R> {
@@ -193,7 +201,17 @@ impl<R: Read> Reader<R> {
     fn over(input: Input<R>) -> Result<Self, CaptureError> {
         let compression = input.compression();
         let format = Format::Pcapng { big_endian: false, interfaces: Vec::new() };
-        let mut reader = Reader { input, format, buffer: Vec::new(), at: 0, held: 0, ended: false, nanoseconds: false };
+        let mut reader = Reader {
+            input,
+            format,
+            buffer: Vec::new(),
+            at: 0,
+            held: 0,
+            ended: false,
+            cut: false,
+            nanoseconds: false,
+            dropped: 0,
+        };
         let held = reader.fill(24)?;
         let start = &reader.buffer[..held];
         if held == 0 && compression.is_none() {
@@ -238,13 +256,18 @@ impl<R: Read> Reader<R> {
         self.nanoseconds
     }
 
+    /// Packets that the capturing program dropped, as far as statistics of interfaces were read that say so.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
     /// Reads up to the next packet or block; [`Item::End`] for ever once the file has ended.
     ///
     /// # Errors
     /// [`CaptureError::Io`] when the operating system refuses.
     pub fn read_item(&mut self) -> Result<Item<'_>, CaptureError> {
         if self.ended {
-            return Ok(Item::End { truncated: false });
+            return Ok(Item::End { truncated: std::mem::take(&mut self.cut) });
         }
         match self.format {
             Format::Pcap(pcap) => self.read_pcap(pcap),
@@ -289,6 +312,14 @@ impl<R: Read> Reader<R> {
         Item::End { truncated }
     }
 
+    /// The file ends within the record of a packet of so many bytes on the wire, as far as the file says; what cannot be is not
+    /// believed.
+    fn cut(&mut self, original_bytes: u64) -> Item<'static> {
+        (self.ended, self.cut) = (true, true);
+        let believed = original_bytes <= u64::from(MAX_ORIGINAL);
+        Item::Undated(Skip::CutRecord, if believed { original_bytes } else { 0 })
+    }
+
     /// The next packet, of a pcap file of which all of it is in the buffer; else [`Reader::read_item`] has what comes.
     #[inline]
     pub(crate) fn held_record(&mut self) -> Option<Record<'_>> {
@@ -305,16 +336,17 @@ impl<R: Read> Reader<R> {
         let header_bytes = pcap.header_bytes;
         let held = self.fill(header_bytes)?;
         if held < header_bytes {
-            return Ok(self.end(held > 0));
+            return Ok(if held > 0 { self.cut(0) } else { self.end(false) });
         }
         let captured = word(&self.buffer[self.at..], 8, pcap.big_endian) as usize;
+        let original_bytes = u64::from(word(&self.buffer[self.at..], 12, pcap.big_endian));
         if captured > MAX_BLOCK_BYTES {
-            let original_bytes = word(&self.buffer[self.at..], 12, pcap.big_endian);
-            return self.pass_over(header_bytes + captured, original_bytes.into());
+            let passed = self.pass_over(header_bytes + captured)?;
+            return Ok(if passed { Item::Undated(Skip::Oversized, original_bytes) } else { self.cut(original_bytes) });
         }
         let whole = header_bytes + captured;
         if self.fill(whole)? < whole {
-            return Ok(self.end(true));
+            return Ok(self.cut(original_bytes));
         }
         self.at += whole;
         Ok(Item::Packet(pcap.record(&self.buffer[self.at - whole..self.at])))
@@ -323,7 +355,10 @@ impl<R: Read> Reader<R> {
     fn read_pcapng(&mut self) -> Result<Item<'_>, CaptureError> {
         let held = self.fill(12)?;
         if held < 12 {
-            return Ok(self.end(held > 0));
+            let start = &self.buffer[self.at..self.at + held];
+            let big_endian = matches!(self.format, Format::Pcapng { big_endian: true, .. });
+            let packet = held >= 4 && is_packet(word(start, 0, big_endian));
+            return Ok(if packet { self.cut(0) } else { self.end(held > 0) });
         }
         let start = &self.buffer[self.at..self.at + 12];
         let Format::Pcapng { big_endian, interfaces } = &mut self.format else { return Ok(Item::Other) };
@@ -339,20 +374,28 @@ impl<R: Read> Reader<R> {
         if length < 12 || !length.is_multiple_of(4) || (is_section && length < 28) {
             return Ok(self.end(true));
         }
-        if length > MAX_BLOCK_BYTES {
-            let head = self.fill(PACKET_HEAD_BYTES)?;
-            let original_bytes = original_bytes(&self.buffer[self.at..self.at + head], kind, big_endian);
-            let passed = self.pass_over(length, original_bytes)?;
-            return Ok(if matches!(kind, 2 | 3 | 6) || self.ended { passed } else { Item::Other });
+        let head = self.fill(PACKET_HEAD_BYTES.min(length))?;
+        let original_bytes = original_bytes(&self.buffer[self.at..self.at + head], kind, big_endian);
+        let whole = if length > MAX_BLOCK_BYTES { self.pass_over(length)? } else { self.fill(length)? == length };
+        if !whole {
+            return Ok(if is_packet(kind) { self.cut(original_bytes) } else { self.end(true) });
         }
-        if self.fill(length)? < length {
-            return Ok(self.end(true));
+        if length > MAX_BLOCK_BYTES {
+            return Ok(if is_packet(kind) { Item::Undated(Skip::Oversized, original_bytes) } else { Item::Other });
         }
         let block = &self.buffer[self.at..self.at + length];
         self.at += length;
         let parsed = if big_endian { parse_block_be(block) } else { parse_block_le(block) };
         let Format::Pcapng { interfaces, .. } = &mut self.format else { return Ok(Item::Other) };
         match parsed {
+            Ok((_, Block::InterfaceStatistics(statistics))) => {
+                if let Some(interface) = interfaces.get_mut(statistics.if_id as usize) {
+                    let dropped = dropped_of(&statistics, big_endian).max(interface.dropped);
+                    self.dropped = self.dropped.saturating_add(dropped - interface.dropped);
+                    interface.dropped = dropped;
+                }
+                Ok(Item::Other)
+            }
             Ok((_, block)) => Ok(item_of(block, interfaces, big_endian)),
             Err(_) if is_section => {
                 self.ended = true;
@@ -362,20 +405,23 @@ impl<R: Read> Reader<R> {
         }
     }
 
+    /// Reads so many bytes and drops them; whether there were as many.
     #[cold]
-    fn pass_over(&mut self, bytes: usize, original_bytes: u64) -> Result<Item<'static>, CaptureError> {
+    fn pass_over(&mut self, bytes: usize) -> io::Result<bool> {
         let there = bytes.min(self.held - self.at);
         self.at += there;
         let rest = (bytes - there) as u64;
-        if io::copy(&mut (&mut self.input).take(rest), &mut io::sink())? < rest {
-            return Ok(self.end(true));
-        }
-        Ok(Item::Undated(Skip::Oversized, original_bytes))
+        Ok(io::copy(&mut (&mut self.input).take(rest), &mut io::sink())? == rest)
     }
 }
 
 /// Bytes of a pcapng block up to the end of the lengths of its packet.
 const PACKET_HEAD_BYTES: usize = 28;
+
+/// Whether a block of pcapng of this type is a packet.
+fn is_packet(kind: u32) -> bool {
+    matches!(kind, 2 | 3 | 6)
+}
 
 /// What the block of a packet says of the length of its frame on the wire; 0 where it ends before.
 fn original_bytes(block: &[u8], kind: u32, big_endian: bool) -> u64 {
@@ -412,12 +458,23 @@ fn word(block: &[u8], at: usize, big_endian: bool) -> u32 {
 fn unparsed<'a>(block: &[u8], interfaces: &mut Vec<Interface>, big_endian: bool) -> Item<'a> {
     match word(block, 0, big_endian) {
         1 if interfaces.len() < INTERFACES_MAX => {
-            interfaces.push(Interface { name: None, link_type: -1, units_per_s: 0, offset_s: 0, snap_bytes: 0 });
+            let (link_type, units_per_s) = (-1, 0);
+            interfaces.push(Interface { name: None, link_type, units_per_s, offset_s: 0, snap_bytes: 0, dropped: 0 });
             Item::Other
         }
         kind @ (2 | 3 | 6) => Item::Undated(Skip::Malformed, original_bytes(block, kind, big_endian)),
         _ => Item::Other,
     }
+}
+
+/// Packets that the interface and the operating system dropped since the capture began (draft-ietf-opsawg-pcapng, 4.6).
+fn dropped_of(statistics: &InterfaceStatisticsBlock<'_>, big_endian: bool) -> u64 {
+    // pcap-parser reads the counts little-endian in every section.
+    let count = |found: Option<Result<u64, _>>| {
+        let count = found.and_then(|count: Result<u64, PcapNGOptionError>| count.ok()).unwrap_or(0);
+        if big_endian { count.swap_bytes() } else { count }
+    };
+    count(statistics.isb_ifdrop()).saturating_add(count(statistics.isb_osdrop()))
 }
 
 /// Longest name of an interface that is kept, in bytes: a file may have 65,536 of them.
@@ -440,6 +497,7 @@ fn item_of<'a>(block: Block<'a>, interfaces: &mut Vec<Interface>, big_endian: bo
                     units_per_s: units_per_s(description.if_tsresol),
                     offset_s: if big_endian { offset_s.swap_bytes() } else { offset_s },
                     snap_bytes: description.snaplen,
+                    dropped: 0,
                 });
             }
             Item::Other

@@ -1,11 +1,14 @@
 """`mayfly model pias`: thresholds at which flows lose priority."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mayfly.cli.session import Session
+
+if TYPE_CHECKING:
+    from mayfly.summary_types import Accounted
 
 
 def pias(
@@ -46,16 +49,19 @@ def pias(
 ) -> None:
     """Find the best demotion thresholds for given flow sizes."""
     session = Session(as_json, quiet=True)
+    from dataclasses import replace
+
     from mayfly.models.queue.pias import offered_by, optimise, spelled
     from mayfly.scenario.overrides import merged
     from mayfly.scenario.scenario import load_scenario
 
+    accounts: list[Accounted] = []
     if law is None:
-        sizes, offered = offered_by(load_scenario(scenario, merged(overrides or (), {})), flows)
+        sizes, offered = offered_by(load_scenario(scenario, merged(overrides or (), {})), flows, accounts)
     else:
         sizes, offered = spelled(law, unit, load, flows)
     found = optimise(sizes, levels, offered if load is None else load, objective=objective, minimise=minimise)
-    session.tell(found)
+    session.tell(replace(found, account=tuple(accounts)))
 
 
 def register(app: typer.Typer) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Tunnels
 from mayfly.cli.profile.options import AsJson
 from mayfly.cli.session import Session
 
@@ -16,13 +17,17 @@ def compare(
         float, typer.Option(metavar="SHARE", help="By which two values may differ and agree; 0.01 for 1 %")
     ] = 0.0,
     worst: Annotated[int, typer.Option(metavar="N", help="Connections listed that differ most")] = 10,
+    tunnels: Tunnels = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare two tools on one capture, metric by metric."""
     session = Session(as_json, quiet=True)
     from mayfly.profile.agreement.answer import agreement
+    from mayfly.workload.reading import read_as
 
-    session.tell(agreement(a, b, tolerance=tolerance, worst=worst))
+    with read_as(tunnels=tunnels):
+        found = agreement(a, b, tolerance=tolerance, worst=worst)
+    session.tell(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from mayfly.cli.options import Tunnels
 from mayfly.cli.profile.options import AsJson, Captures, Internal, Quiet
 from mayfly.cli.session import Session
 
@@ -26,6 +27,7 @@ def train(
     hosts: Annotated[Path, typer.Option(metavar="FILE", help="Known roles: CSV with the header host,role")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The model, JSON")] = Path("roles.json"),
     internal: Internal = None,
+    tunnels: Tunnels = False,
     method: Annotated[str, typer.Option(metavar="NAME", help="c45 or naive-bayes")] = "c45",
     normalisation: Normalisation = "linear",
     least: Least = 10,
@@ -36,8 +38,9 @@ def train(
     """Learn roles from a site whose hosts are known."""
     session = Session(as_json, quiet, out.parent)
     from mayfly.profile.roles.answer import trained
+    from mayfly.workload.reading import read_as
 
-    with session.progress("profile roles train") as progress:
+    with read_as(tunnels=tunnels), session.progress("profile roles train") as progress:
         found = trained(
             captures,
             hosts,
@@ -58,6 +61,7 @@ def apply(
     captures: Captures,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The hosts with their roles, CSV")] = Path("roles.csv"),
     internal: Internal = None,
+    tunnels: Tunnels = False,
     hosts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Known roles to compare with: CSV with the header host,role")
     ] = None,
@@ -67,8 +71,9 @@ def apply(
     """Tell the roles of the hosts of another site; each capture is a trace of its own."""
     session = Session(as_json, quiet, out.parent)
     from mayfly.profile.roles.answer import applied
+    from mayfly.workload.reading import read_as
 
-    with session.progress("profile roles apply") as progress:
+    with read_as(tunnels=tunnels), session.progress("profile roles apply") as progress:
         found = applied(model, captures, internal=internal, hosts=hosts, progress=progress)
     file = found.write(out)
     session.tell(found, {"files": {"hosts": file}}, [f"hosts: {file}"])
@@ -82,6 +87,7 @@ def features(
         Path | None, typer.Option(metavar="FILE", help="Known roles: CSV with the header host,role")
     ] = None,
     internal: Internal = None,
+    tunnels: Tunnels = False,
     normalisation: Normalisation = "linear",
     least: Least = 10,
     quiet: Quiet = False,
@@ -90,9 +96,10 @@ def features(
     session = Session(False, quiet, out.parent)
     from mayfly.profile.hosts import read_hosts
     from mayfly.profile.roles.answer import features_of, write_features
+    from mayfly.workload.reading import read_as
 
     known = {} if hosts is None else read_hosts(hosts)
-    with session.progress("profile roles features") as progress:
+    with read_as(tunnels=tunnels), session.progress("profile roles features") as progress:
         measured = features_of(captures, internal, progress)
     count = write_features(out, measured, known, normalisation, least)
     session.print(f"{count} hosts: {out}")

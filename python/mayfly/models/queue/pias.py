@@ -14,7 +14,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from mayfly.laws.sizes import SizeLaw
     from mayfly.scenario.scenario import Scenario
+    from mayfly.summary_types import Accounted
 
 MOST_LEVELS = 64
 """Levels the discipline has at most."""
@@ -118,6 +119,8 @@ class Thresholds(Result):
         The same without thresholds.
     flows, bytes : tuple of float
         By level, the share of the flows that end in it and of the bytes that are sent in it.
+    account : tuple of Accounted
+        Of the flow list whose sizes these are, if there is one.
     """
 
     thresholds_bytes: tuple[int, ...]
@@ -131,6 +134,7 @@ class Thresholds(Result):
     slowdown_of_one_level: float
     flows: tuple[float, ...]
     bytes: tuple[float, ...]
+    account: tuple[Accounted, ...] = ()
 
     @property
     def discipline(self) -> str:
@@ -143,9 +147,17 @@ class Thresholds(Result):
         Returns
         -------
         dict
-            The fields of the class and ``discipline``.
+            The fields of the class and ``discipline``; ``account`` where a list was read.
         """
-        return {"discipline": self.discipline} | asdict(self)
+        found = {"discipline": self.discipline} | asdict(self)
+        account = list(found.pop("account"))
+        return found | ({"account": account} if account else {})
+
+    def leading(self) -> list[str]:
+        """What of the flow list is missing, and what it cannot answer."""
+        from mayfly.workload.account import leading
+
+        return leading(self.account)
 
     def table(self) -> Table:
         """The levels as a rich table."""
@@ -352,7 +364,11 @@ def _cheapest(stages: Sequence[Floats], last: float, cost: Cost) -> tuple[float,
     return min((paid + cost(above, float(last)), path) for above, (paid, path) in reached.items())[1]
 
 
-def offered_by(scenario: Scenario, flows: str | os.PathLike[str] | None = None) -> tuple[FlowSizes, float]:
+def offered_by(
+    scenario: Scenario,
+    flows: str | os.PathLike[str] | None = None,
+    accounts: list[Accounted] | None = None,
+) -> tuple[FlowSizes, float]:
     """Sizes and load of what a scenario offers the forward queue.
 
     Parameters
@@ -361,6 +377,8 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike[str] | None = None) 
         Law, load, rate and packet length.
     flows : path, optional
         Flow list in place of the law and the load; its TCP flows that go down and end count.
+    accounts : list, optional
+        Gets the account of the list.
 
     Returns
     -------
@@ -388,7 +406,8 @@ def offered_by(scenario: Scenario, flows: str | os.PathLike[str] | None = None) 
         from mayfly.workload.formats.registry import read_flows_any
         from mayfly.workload.mix import offered
 
-        listed = ended(read_flows_any(flows, mss=mss), "down")
+        part = partial(ended, direction="down")
+        listed = part(read_flows_any(flows, mss=mss, accounts=accounts, part=part))
         mbps = offered(listed, mss=mss, header_bytes=header)["down"]["mbps"]
         return FlowSizes.of_flows(listed, mss=mss, header_bytes=header), math.inf if mbps is None else mbps * 1e6 / rate
     if given.load is None:

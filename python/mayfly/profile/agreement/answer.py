@@ -15,6 +15,8 @@ from mayfly.errors import MayflyError
 from mayfly.profile.agreement.registry import read
 from mayfly.profile.agreement.table import KEY, METRICS, Seen, columns_of
 from mayfly.show.notebook import Result
+from mayfly.summary_types import Accounted
+from mayfly.workload.account import leading
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +134,16 @@ class Agreement(Result):
                 "b": [name for name in self.b.metrics if name not in self.metrics],
             },
             "worst": self.connections(),
+            **({"account": accounts} if (accounts := self.accounts()) else {}),
         }
+
+    def accounts(self) -> list[Accounted]:
+        """Of those of the two that are captures."""
+        return [side.account for side in (self.a, self.b) if side.account is not None]
+
+    def leading(self) -> list[str]:
+        """What of the captures is missing, and what they cannot answer."""
+        return leading(self.accounts())
 
     def tables(self) -> list[Table]:
         """What the terminal shows."""

@@ -1,11 +1,13 @@
 """Ours: a capture, or a table of connections made of one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
 from mayfly.profile.agreement.table import Seen, Tool, by_opener, in_order
 from mayfly.text.parquet import MAGIC
+from mayfly.workload.account import account_of, aside_of
 from mayfly.workload.connections import connections, read_connections
 from mayfly.workload.formats.packets import PCAP
 
@@ -14,6 +16,9 @@ SAME = (
     *("retransmitted_bytes", "zero_windows", "keep_alives", "missing_bytes"),
 )
 """Metrics that a column has as they are."""
+
+COMPARED = ("tcp", "udp")
+"""Protocols of the connections that are compared."""
 
 
 def seen(frame: pl.DataFrame, source: str) -> Seen:
@@ -31,7 +36,7 @@ def seen(frame: pl.DataFrame, source: str) -> Seen:
     Seen
         ``out_of_order`` are all packets that filled a gap: early ones of another path, late ones lost before the tap.
     """
-    frame = frame.filter(pl.col("protocol").is_in(["tcp", "udp"]))
+    frame = frame.filter(pl.col("protocol").is_in(COMPARED))
     sides = (("opener", "responder"), ("responder", "opener"))
     tcp = pl.col("protocol") == "tcp"
     extra = [
@@ -56,7 +61,12 @@ def seen(frame: pl.DataFrame, source: str) -> Seen:
 def _read(path: Path) -> Seen:
     with path.open("rb") as file:
         kept = file.read(len(MAGIC)) == MAGIC
-    return seen(read_connections(path)[0] if kept else connections(path)[0], path.name)
+    frame, counts = read_connections(path) if kept else connections(path)
+    found = seen(frame, path.name)
+    if "account" not in counts:
+        return found
+    used = frame.filter(pl.col("protocol").is_in(COMPARED)).select("connection_id")
+    return replace(found, account=account_of(counts, [path], aside_of(frame, used)))
 
 
 MAYFLY = Tool(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
+from mayfly.summary_types import Accounted
+
 KEY = ("protocol", "a", "a_port", "b", "b_port")
 """The five-tuple; ``a`` is the end with the smaller address as text, then port."""
 
@@ -78,12 +80,15 @@ class Seen:
         :data:`KEY`, ``start_s`` (null where not told), and columns of the metrics it has.
     resolution : mapping of str to float
         Of metrics that it rounds, the unit they are rounded to.
+    account : Accounted, optional
+        How much of a capture was seen, used, and left out by reason.
     """
 
     tool: str
     source: str
     frame: pl.DataFrame
     resolution: Mapping[str, float] = field(default_factory=dict)
+    account: Accounted | None = None
 
     @property
     def metrics(self) -> list[str]:

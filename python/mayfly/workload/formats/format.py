@@ -38,6 +38,8 @@ class Rules:
     accounts : list of dict
         Where the reader puts the account of the file (:mod:`mayfly.workload.account`); one that reads every row as a
         flow leaves that to its caller.
+    part : callable, optional
+        Takes the flows that the answer is about out of those that start in time: others are aside in the account.
     """
 
     mss: int = 1460
@@ -45,10 +47,12 @@ class Rules:
     notes: list[str] = field(default_factory=list)
     until_s: float | None = None
     accounts: list[Accounted] = field(default_factory=list)
+    part: Callable[[pl.DataFrame], pl.DataFrame] | None = None
 
     def started(self, flows: pl.DataFrame) -> pl.DataFrame:
-        """Of flows those that start in time, or when others of which nobody knows the end yet are over."""
-        return started(flows, self.until_s)
+        """Of flows those that count: in time, or when others of which nobody knows the end yet are over."""
+        in_time = started(flows, self.until_s)
+        return in_time if self.part is None else self.part(in_time)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Every format of flow lists: a row here and a file beside it; nothing else names them."""
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,6 +43,7 @@ def read_flows_any(
     notes: list[str] | None = None,
     until_s: float | None = None,
     accounts: list[Accounted] | None = None,
+    part: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
 ) -> pl.DataFrame:
     r"""Read the flows of a file of any readable format.
 
@@ -62,6 +63,8 @@ def read_flows_any(
         End of the run that the flows are for, s: in the account those that start later are aside.
     accounts : list of dict, optional
         Gets the account of the file: how much of it was seen, used, and left out by reason.
+    part : callable, optional
+        Takes the flows that the answer is about: in the account the others are aside.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def read_flows_any(
     >>> read_flows_any(path).select("start_s", "size_bytes").rows()
     [(0.5, 14600)]
     """
-    rules = _rules(mss, internal, notes, until_s, accounts)
+    rules = replace(_rules(mss, internal, notes, until_s, accounts), part=part)
     chosen = _readable(path, format)
     if chosen not in (flow_list.PARQUET, packets.PCAP):
         refuse_endless(Path(path))
