@@ -35,6 +35,8 @@ pub(crate) struct Share {
     pub(crate) trains: u32,
     /// The train that runs is of this side: here, where the struct has room.
     runs: bool,
+    /// Its packets, as captured.
+    captured: u16,
     /// Between the other side's last data packet and the first of a train.
     pub(crate) warm_up_ns: i64,
     /// Between data packets of a train, and before retransmissions into the other side's.
@@ -57,8 +59,6 @@ pub(crate) struct Transfer {
     first_ns: i64,
     last_ns: i64,
     train: Running,
-    /// Packets of the train that runs, as captured.
-    captured: u16,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -141,7 +141,7 @@ impl Transfer {
         (self.shares[side].runs, self.shares[1 - side].runs) = (true, false);
         let heard_ns = heard_ns.map_or(UNHEARD, |heard_ns| start_ns.saturating_sub(heard_ns).max(0));
         self.train = Running { start_ns, end_ns: start_ns, warm_up_ns, packets: 0, wire_bytes: 0, bytes: 0, heard_ns };
-        self.captured = 0;
+        self.shares[side].captured = 0;
     }
 
     fn grow(&mut self, fresh: u64, packets: u64, wire_bytes: u64, time_ns: i64) {
@@ -151,13 +151,14 @@ impl Transfer {
             let [packets, wire_bytes] = [packets, wire_bytes].map(|more| u32::try_from(more).unwrap_or(u32::MAX));
             self.train.packets = self.train.packets.saturating_add(packets);
             self.train.wire_bytes = self.train.wire_bytes.saturating_add(wire_bytes);
-            self.captured = self.captured.saturating_add(1);
+            let captured = &mut self.shares[self.side()].captured;
+            *captured = captured.saturating_add(1);
         }
     }
 
     fn train_of(&self) -> Train {
         let Running { start_ns, end_ns, packets, wire_bytes, bytes, warm_up_ns, heard_ns } = self.train;
-        let (packets, captured) = (packets.into(), (self.captured, wire_bytes));
+        let (packets, captured) = (packets.into(), (self.shares[self.side()].captured, wire_bytes));
         let (connection, from_opener, theoretical_ns) = (0, false, None);
         let heard_ns = (heard_ns != UNHEARD).then_some(heard_ns);
         Train {
@@ -310,6 +311,10 @@ mod tests {
         assert_eq!(Ideal::default().time_ns(10, 50), 150);
     }
 
+    fn parts(share: &Share) -> (u32, i64, i64, bool) {
+        (share.trains, share.warm_up_ns, share.transfer_ns, share.runs)
+    }
+
     #[test]
     fn every_moment_of_the_data_phase_is_given_to_one_side() {
         let mut transfer = Transfer::default();
@@ -320,8 +325,8 @@ mod tests {
             .filter_map(|&(side, at, fresh)| transfer.see(side, at, [fresh, 1, fresh + 40], false, None))
             .collect();
         let shares = transfer.shares;
-        assert_eq!(shares[0], Share { trains: 2, warm_up_ns: 20, transfer_ns: 5 + 5, runs: false });
-        assert_eq!(shares[1], Share { trains: 2, warm_up_ns: 20, transfer_ns: 15, runs: true });
+        assert_eq!(parts(&shares[0]), (2, 20, 5 + 5, false));
+        assert_eq!(parts(&shares[1]), (2, 20, 15, true));
         assert_eq!(transfer.span(), Some((0, 65)));
         let sum: i64 = shares.iter().map(|share| share.warm_up_ns + share.transfer_ns).sum();
         assert_eq!(sum, 65);
@@ -339,7 +344,7 @@ mod tests {
             .collect();
         let told = |(_, train): &(usize, Train)| (train.bytes, train.start_ns, train.end_ns, train.warm_up_ns);
         assert_eq!(ended.iter().map(told).collect::<Vec<_>>(), [(20, 0, 5, 0), (7, 65, 70, 60)]);
-        assert_eq!(transfer.shares[0], Share { trains: 1, warm_up_ns: 0, transfer_ns: 70, runs: false });
-        assert_eq!(transfer.shares[1], Share { trains: 1, warm_up_ns: 20, transfer_ns: 0, runs: true });
+        assert_eq!(parts(&transfer.shares[0]), (1, 0, 70, false));
+        assert_eq!(parts(&transfer.shares[1]), (1, 20, 0, true));
     }
 }
