@@ -289,7 +289,7 @@ fn flows(run: &mut Run, hosts: [u32; 2], together: bool, bps: u64, draws: &mut D
                 let mut script: Vec<Train> = (0..1 + draws.below(6)).map(|_| train(draws)).collect();
                 script[0].forward |= !plain.receiver_opens;
                 let size_bytes = script.iter().map(|train| train.bytes).sum();
-                run.scripts.list.push(script);
+                std::sync::Arc::make_mut(&mut run.scripts).list.push(script);
                 FlowSpec { size_bytes, script: Some(run.scripts.list.len() as u32 - 1), ..plain }
             }
             _ => plain,

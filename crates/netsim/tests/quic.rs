@@ -79,7 +79,7 @@ fn page(run: &Run, sizes: &[u64], think: u64) -> Output {
     let size_bytes = trains.iter().map(|train| train.bytes).sum();
     let scripts = Scripts { list: vec![trains], parts: vec![parts], streams: vec![vec![0, 1]], ..Scripts::default() };
     let flow = FlowSpec { size_bytes, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
-    go(&Run { scripts, ..run.clone() }, &[flow])
+    go(&Run { scripts: scripts.into(), ..run.clone() }, &[flow])
 }
 
 /// When each answer had come.
@@ -153,7 +153,7 @@ fn a_lost_packet_delays_its_own_stream_only() {
     let scripts =
         Scripts { list: vec![vec![up(2400, 0), down(6 * 1310, 0)]], parts: vec![parts], ..Scripts::default() };
     let flow = FlowSpec { size_bytes: 2400 + 6 * 1310, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
-    let one = answers(&go(&Run { scripts, ..run }, &[flow]));
+    let one = answers(&go(&Run { scripts: scripts.into(), ..run }, &[flow]));
     let waits = one.iter().map(|&at| milliseconds(at)).collect::<Vec<_>>();
     assert_eq!(waits, [came, came + RTT, came + RTT, came + RTT, came + RTT, came + RTT]);
 }
@@ -339,6 +339,6 @@ fn settings_that_do_not_go_with_quic_are_refused() {
     };
     let flow = FlowSpec { size_bytes: 2400, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
     let refused = |run: Run| netsim::run(&run, &[flow], &Control::default()).expect_err("refused").to_string();
-    assert!(refused(Run { scripts: scripts.clone(), ..distant() }).contains("do not make up"));
-    assert!(refused(Run { scripts, ..wired("fifo") }).contains("quic"));
+    assert!(refused(Run { scripts: scripts.clone().into(), ..distant() }).contains("do not make up"));
+    assert!(refused(Run { scripts: scripts.into(), ..wired("fifo") }).contains("quic"));
 }

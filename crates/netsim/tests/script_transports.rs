@@ -19,7 +19,7 @@ fn scripted(trains: &[Train], index: u32) -> FlowSpec {
 }
 
 fn play(run: &Run, trains: &[Train]) -> Output {
-    let run = Run { scripts: Scripts { list: vec![trains.to_vec()], ..run.scripts.clone() }, ..run.clone() };
+    let run = Run { scripts: Scripts { list: vec![trains.to_vec()], ..(*run.scripts).clone() }.into(), ..run.clone() };
     go(&run, &[scripted(trains, 0)])
 }
 
@@ -124,7 +124,7 @@ fn all_trains_come_in_over_several_lossy_links_with_every_window_rule() {
                 let hop = 2 + 2 * (index as u32 % links);
                 let (src, dst) = if index % 2 == 0 { (0, 1) } else { (hop, hop + 1) };
                 flows.push(FlowSpec { src, dst, ..scripted(&trains, index as u32) });
-                run.scripts.list.push(trains);
+                std::sync::Arc::make_mut(&mut run.scripts).list.push(trains);
             }
             let output = go(&run, &flows);
             for (index, (flow, record)) in flows.iter().zip(&output.records).enumerate() {

@@ -38,7 +38,10 @@ fn play(run: &Run, trains: &[Train]) -> Output {
     let size_bytes = trains.iter().map(|train| train.bytes).sum();
     let receiver_opens = !trains[0].forward;
     let flow = FlowSpec { size_bytes, receiver_opens, script: Some(0), ..FlowSpec::default() };
-    go(&Run { scripts: Scripts { list: vec![trains.to_vec()], ..run.scripts.clone() }, ..run.clone() }, &[flow])
+    go(
+        &Run { scripts: Scripts { list: vec![trains.to_vec()], ..(*run.scripts).clone() }.into(), ..run.clone() },
+        &[flow],
+    )
 }
 
 /// Starts and ends of the trains, milliseconds; the microseconds of sending are left out.
@@ -84,7 +87,7 @@ fn a_part_of_a_train_has_come_in_with_the_segment_that_ends_it() {
     let part = |train, end, number| Part { train, end, number };
     let parts = vec![part(1, 1, 7), part(1, 1460, 8), part(1, 3 * 1460 + 1, 9), part(3, 10, 1)];
     let mut run = distant();
-    run.scripts.parts = vec![parts.clone()];
+    std::sync::Arc::make_mut(&mut run.scripts).parts = vec![parts.clone()];
     let output = play(&run, &trains);
     let told: Vec<_> = output.trains.iter().map(|train| (train.train, train.part)).collect();
     assert_eq!(told, [(0, 0), (1, 0), (1, 7), (1, 8), (1, 9), (2, 0), (3, 0), (3, 1)]);
@@ -164,7 +167,7 @@ fn scripts_that_make_no_sense_are_refused() {
         let size_bytes = trains.iter().map(|train| train.bytes).sum();
         let mut flow = FlowSpec { size_bytes, receiver_opens: true, script: Some(0), ..FlowSpec::default() };
         change(&mut flow);
-        let run = Run { scripts: Scripts { list: vec![trains], ..Scripts::default() }, ..wired("fifo") };
+        let run = Run { scripts: Scripts { list: vec![trains], ..Scripts::default() }.into(), ..wired("fifo") };
         netsim::run(&run, &[flow], &netsim::Control::default()).expect_err("refused").to_string()
     };
     let good = || vec![up(1, 0), down(1, 0)];
@@ -220,7 +223,7 @@ fn all_trains_come_in_completely_and_in_order_through_small_buffers() {
                     script: Some(index as u32),
                     ..FlowSpec::default()
                 });
-                run.scripts.list.push(trains.clone());
+                std::sync::Arc::make_mut(&mut run.scripts).list.push(trains.clone());
             }
             flows.sort_by_key(|flow| flow.start);
             let output = go(&run, &flows);

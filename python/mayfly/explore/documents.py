@@ -89,6 +89,7 @@ def template() -> dict[str, Any]:
 def _document(scenario: Scenario, flows: pl.DataFrame, kind: str) -> dict[str, Any]:
     _refuse_other_networks(scenario)
     given = native_run(scenario, Discipline("fifo"), flows)
+    assert isinstance(given.columns, dict)  # of no shared list
     return {
         "name": scenario.name,
         "title": scenario.title,

@@ -97,8 +97,8 @@ def exchange_records(records: pl.DataFrame, trains: pl.DataFrame) -> pl.DataFram
     began = [own.filter(pl.col("start_s").is_not_null()).select("flow_id", "train") for own in every]
     named = pl.concat(began).unique().sort("flow_id", "train").with_row_index("place")
     found = [_numbered(own, named).select(*_literals(run), *_OF_EXCHANGE) for run, own in zip(runs, every, strict=True)]
-    held = ("flow_id", "size_bytes", "start_s", "finish_s", "response_time_s", "protocol", "packets_sent", "drops")
-    held = tuple(name for name in held if name in records.columns)
+    wanted = (*_OF_EXCHANGE, "packets_sent", "drops")
+    held = [name for name in wanted if name in records.columns]
     # Of the columns that the tables share, those of the exchanges come first.
     others = records.select(*_RUN, *held).join(scripted, on="flow_id", how="anti")
     return pl.concat([*found, others.with_columns(pl.col("flow_id") + named.height)], how="diagonal")

@@ -10,5 +10,6 @@ pub(crate) mod sequence;
 pub(crate) mod state;
 pub(crate) mod table;
 pub(crate) mod transfer;
+pub(crate) mod volume;
 pub(crate) mod volume_file;
 pub(crate) mod volumes;

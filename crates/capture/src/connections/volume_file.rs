@@ -10,7 +10,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::connections::volumes::Volume;
+use crate::connections::volume::Volume;
 
 /// Bytes of a row.
 const ROW: usize = 48;
@@ -239,7 +239,7 @@ mod tests {
             wire_bytes: 40 + connection,
             packets: 3,
             acked_bytes: 7,
-            rtt_ns: (connection % 3 == 0).then_some(-5),
+            rtt_ns: connection.is_multiple_of(3).then_some(-5),
         };
         let mut rows: Vec<Volume> = (0..1000).map(|at| row(at, (at as i64 * 7919) % 101 - 50)).collect();
         let mut file = VolumeFile::create(&path).expect("a file");

@@ -12,6 +12,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::connections::volume::Place;
+pub use crate::connections::volume::Volume;
 use crate::connections::volume_file::{Parts, VolumeFile};
 
 /// Windows begin with this width.
@@ -23,27 +25,6 @@ const WIDEST_NS: i64 = NARROWEST_NS << 30;
 const SPILT_NS: i64 = NARROWEST_NS << 7;
 /// One part in so many of the limit more rows are held until they are joined, so that it is worth its sort.
 const WAITING: usize = 4;
-
-/// What one direction of a connection carried in one window of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Volume {
-    /// Row of the connection in the table.
-    pub connection: u64,
-    /// Sent by the opener of the connection.
-    pub from_opener: bool,
-    /// Sent by the end with the lower address, or port: of two rows of a window this is the second.
-    pub from_lower: bool,
-    /// Start of the window, nanoseconds since the first packet of the capture.
-    pub start_ns: i64,
-    /// IP packet lengths, in bytes.
-    pub wire_bytes: u64,
-    /// Packets as captured.
-    pub packets: u64,
-    /// Payload of the other end that they acknowledged first.
-    pub acked_bytes: u64,
-    /// Least round-trip time between the tap and the sender of the direction that its packets ended in the window.
-    pub rtt_ns: Option<i64>,
-}
 
 /// Volumes as far as they are kept; until the end `connection` is the serial number of the connection, nobody has looked
 /// at `from_opener`, and `start_ns` is the number of the window.
@@ -70,9 +51,6 @@ struct Spill {
     directions: usize,
     failed: Option<io::Error>,
 }
-
-/// Connection, window and direction of a row.
-type Place = (u64, i64, bool);
 
 impl Default for Volumes {
     fn default() -> Self {
@@ -350,19 +328,6 @@ impl Spill {
     }
 }
 
-impl Volume {
-    fn place(&self) -> Place {
-        (self.connection, self.start_ns, self.from_lower)
-    }
-
-    fn join(&mut self, other: &Volume) {
-        self.wire_bytes = self.wire_bytes.saturating_add(other.wire_bytes);
-        self.packets = self.packets.saturating_add(other.packets);
-        self.acked_bytes = self.acked_bytes.saturating_add(other.acked_bytes);
-        self.rtt_ns = self.rtt_ns.into_iter().chain(other.rtt_ns).min();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -447,7 +412,9 @@ mod tests {
             assert_eq!(parts.is_some(), limit < 300, "{limit}");
             let Some(parts) = parts else {
                 assert_eq!(volumes.finish(), whole.finish(), "{limit}");
-                let _ = std::fs::remove_file(path);
+                if path.exists() {
+                    std::fs::remove_file(path).expect("removed");
+                }
                 continue;
             };
             // Before, all but the first rows were left out.

@@ -156,7 +156,8 @@ fn no_option_of_a_scripted_connection_is_left_behind() {
             run.network.loss = 0.01;
             run.stop_when_idle = false;
             let answer = train(true, 90 * 1460);
-            run.scripts.list = vec![vec![train(false, 40_000), answer, train(false, 400), answer]];
+            std::sync::Arc::make_mut(&mut run.scripts).list =
+                vec![vec![train(false, 40_000), answer, train(false, 400), answer]];
             let scripted = FlowSpec { receiver_opens: true, script: Some(0), ..flow(Time::ZERO, 180 * 1460 + 40_400) };
             let flows: Vec<FlowSpec> =
                 (0..40).map(|n| FlowSpec { src: n as u32 % 5, start: Time(n * 3_000_000), ..scripted }).collect();
