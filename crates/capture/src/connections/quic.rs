@@ -385,6 +385,8 @@ fn pair(ends: &mut [End; 2], from: usize) -> [&mut End; 2] {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const MS: i64 = 1_000_000;
@@ -524,5 +526,34 @@ mod tests {
         assert_eq!(of(true, Initial, Some(0), Some(Initial), 31 * MS), Shake::Nothing);
         assert_eq!(of(true, Handshake, Some(0), Some(Initial), 40 * MS), Shake::Ends);
         assert_eq!(of(true, Initial, Some(0), Some(Again), 40 * MS), Shake::Ends);
+    }
+
+    proptest! {
+        /// Whatever strangers send, at whatever times: no panic, and no more bytes than came.
+        #[test]
+        fn no_datagrams_do_harm(
+            packets in proptest::collection::vec(
+                (proptest::collection::vec(any::<u8>(), 0..60), 0..70_000_u64, any::<bool>(), any::<i64>()), 1..60),
+            ports: (u16, u16),
+            pauses: bool,
+        ) {
+            let mut flow = None;
+            let (mut seen, mut came) = ([0; 2], [0; 2]);
+            for (payload, more, second, time_ns) in packets {
+                let bytes = payload.len() as u64 + more;
+                let datagram = Datagram::of(&payload, bytes);
+                prop_assert!(u64::from(datagram.stream_bytes) <= bytes);
+                let end = usize::from(second);
+                seen[end] += 1;
+                flow = flow.or_else(|| Flow::of(&datagram, seen[end], [ports.0, ports.1]));
+                let Some(flow) = &mut flow else { continue };
+                came[end] += bytes.max(1);
+                flow.shows(&datagram, end, seen[end]);
+                let brought = flow.add(&datagram, bytes, end, time_ns, pauses, 0);
+                prop_assert!(brought.packets >= 1 && brought.rtt_ns.is_none_or(|rtt_ns| rtt_ns >= 0));
+                prop_assert!(flow.stream_bytes(end) <= came[end]);
+                flow.known();
+            }
+        }
     }
 }
