@@ -175,6 +175,23 @@ def test_the_middle_of_a_connection_of_quic_is_probably_quic(tmp_path):
     assert any("probably: the beginning of these connections" in doubt for doubt in found.doubts)
 
 
+def test_what_the_captured_link_held_up_is_faster_over_a_faster_link(tmp_path):
+    """Downloads of QUIC that fill a link of 2 Mbit/s, over one of 10; new connections show how long packets waited."""
+    rows = [(0.05 * k, "up 300 | down 1500000 | done", "10.1.0.0", f"10.2.0.{k}", 0.03) for k in range(3)]
+    rows += [(0.2 + 0.3 * k, "up 300 | down 3000 | done", "10.1.0.1", f"10.2.1.{k}", 0.03) for k in range(60)]
+    frame = pl.DataFrame(rows, schema=["start_s", "script", "dst", "src", "rtt_s"], orient="row").sort("start_s")
+    flows = flow_list(frame.with_columns(direction=pl.lit("up"), opened_by=pl.lit("sender"), transport=pl.lit("quic")))
+    path = tmp_path / "slow.pcap"
+    slow = scenario(**{"network.rate": "2mbit", "network.reverse_rate": "1mbit"})
+    taken = mayfly.run(slow, "fifo", flows, recording=Recording(str(path), "client"))
+    found = replay_of(path, "10mbit/2mbit", "200/60", internal=["10.2.0.0/16"])
+    (fast,) = run_replay(found.scenario, [parse("fifo")], found.flows)
+    large = [run.records.filter(pl.col("size_bytes") > 1_000_000) for run in (taken, fast)]
+    lasted_s = [(own["finish_s"] - own["start_s"]).mean() for own in large]
+    # At the pace of the captured link they would last as long.
+    assert lasted_s[1] < 0.5 * lasted_s[0], lasted_s
+
+
 def records_of(data):
     """Header of a pcap, and its records with their headers."""
     at, records = 24, []

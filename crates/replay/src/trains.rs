@@ -21,6 +21,9 @@ const LONGEST_REPAIR_S: f64 = 2.0;
 const BETWEEN_PACKETS: f64 = 10.0;
 /// Of the trains of a host on an idle link, those that come after a pause of its own: from this share on it pauses.
 const PAUSING: f64 = 0.05;
+/// Packets that wait where the captured link holds up a train of QUIC, and moments within the train that are looked at.
+const WAITING_PACKETS: f64 = 5.0;
+const HELD_UP_LOOKS: i64 = 16;
 /// What one end says while the other goes on has no more segments than this, or it is part of a conversation.
 const ASIDE_SEGMENTS: u64 = 3;
 /// What is not more than this share of the queue is not told from its changes ...
@@ -237,7 +240,7 @@ fn without_asides<'a>(
             end_s: piece.end_s,
             bytes: piece.bytes,
             theoretical_s,
-            busy: piece.meanwhile.is_at_least(BUSY, rate_bps),
+            busy: piece.meanwhile.is_at_least(BUSY, rate_bps) || path.quic && is_held_up(piece, link),
             full_before: piece.before.is_at_least(FULL, rate_bps),
             in_turn: is_in_turn(piece, warm_up_s, link.peak_bps[usize::from(piece.near)]),
             lost: piece.lost,
@@ -246,6 +249,19 @@ fn without_asides<'a>(
         before = Some(piece);
     }
     aside
+}
+
+/// Whether the captured link, of whatever rate, sent all it could while a train passed, and packets waited: then it is what made
+/// the train slow. Of TCP losses tell the same; those of QUIC nobody sees.
+fn is_held_up(piece: &Piece, link: &Link) -> bool {
+    let peak_bps = link.peak_bps[usize::from(piece.near)];
+    let waits = |window: i64| {
+        let queue_s = link.queue_at(window, piece.near) + link.queue_at(window, !piece.near);
+        queue_s * peak_bps > WAITING_PACKETS * PACKET_BITS
+    };
+    let (first, last) = (piece.window, Tap::window(piece.end_s));
+    let sampled = (0..=HELD_UP_LOOKS).map(|look| first + (last - first) * look / HELD_UP_LOOKS);
+    piece.meanwhile.is_at_least(BUSY, peak_bps) && sampled.filter(|&window| waits(window)).count() > 1
 }
 
 /// Whether a gap before a train is what its packet takes at the rate of the captured link, or with those of others between:
