@@ -207,6 +207,9 @@ impl Entry {
         pauses: bool,
     ) -> Brought {
         let packets = self.halves[from].packets;
+        if segment.fragment {
+            return Brought { packets: 1, ..Brought::default() };
+        }
         if self.quic.is_none() {
             self.quic = quic::Flow::of(datagram, packets, [segment.source.port, segment.destination.port]);
         }
@@ -218,7 +221,9 @@ impl Entry {
         let shakes = flow.has_begun() && !self.handshake.answered;
         let shook_ns = if shakes { self.shake(datagram.long, from, time_ns) } else { None };
         let Some(flow) = &mut self.quic else { return Brought::default() };
-        let brought = flow.add(datagram, segment.payload_bytes, from, time_ns, pauses, usize::from(self.opener));
+        // Of fragments the first one speaks for all of a datagram, which nothing has joined.
+        let held_bytes = segment.payload_bytes.min(segment.wire_bytes);
+        let brought = flow.add(datagram, held_bytes, from, time_ns, pauses, usize::from(self.opener));
         if let Some(rtt_ns) = brought.rtt_ns {
             self.halves[1 - from].echoes.acknowledged.add(rtt_ns);
         }
@@ -227,8 +232,9 @@ impl Entry {
             let parts_ns = [0, 1].map(|end| self.part_ns(end));
             self.quic.iter_mut().for_each(|flow| flow.parts_ns = parts_ns);
         }
-        let mine = &mut self.halves[from];
-        mine.add_datagrams(brought.packets);
+        if brought.packets > 1 && self.quic().is() {
+            self.halves[from].add_datagrams(brought.packets);
+        }
         let Some(data) = brought.data else {
             return Brought { packets: brought.packets, rtt_ns, ..Brought::default() };
         };

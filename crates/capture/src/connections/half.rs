@@ -106,11 +106,9 @@ impl Half {
 
     /// The latest datagram held so many.
     pub(crate) fn add_datagrams(&mut self, packets: u64) {
-        if packets > 1 {
-            self.super_segments = self.super_segments.saturating_add(1);
-            self.data_packets += packets - 1;
-            self.distinct_packets += packets - 1;
-        }
+        self.super_segments = self.super_segments.saturating_add(1);
+        self.data_packets += packets - 1;
+        self.distinct_packets += packets - 1;
     }
 
     /// What a segment says beside its payload.
