@@ -102,7 +102,7 @@ _CODEL = (
 
 EXCEPTIONS = {
     "pie, 8 s": Excepted("later", "pie", _PIE, _moved(link(65), 8.0), _moved(link(65), 7.995)),
-    "fq_pie, 8 s": Excepted("later", "fq_pie", _PIE, _moved(link(192), 8.0), _moved(link(192), 7.995)),
+    "fq_pie, 8 s": Excepted("later", "fq_pie", _PIE, _moved(link(462), 8.0), _moved(link(462), 7.995)),
     "Linux, 8 s, pefd": Excepted(
         "later", "hosts of Linux, any discipline", _LINUX, _moved(link(25), 8.0), _moved(link(25), 8.192)
     ),

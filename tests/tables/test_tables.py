@@ -93,7 +93,7 @@ def test_the_flow_list_is_declared_with_its_bounds():
 def test_connections_read_have_the_declared_columns():
     reading = read_captures(ROOT / "captures" / "office.pcap.gz")
     assert dict(reading.connections.schema) == CONNECTIONS.schema
-    assert CONNECTIONS.metadata()["mayfly.schema"] == "4"
+    assert CONNECTIONS.metadata()["mayfly.schema"] == "5"
 
 
 def test_a_flow_record_is_declared_once():

@@ -13,6 +13,7 @@ from mayfly.comparison.busiest import busiest_sentence
 from mayfly.comparison.worst import ends_of
 from mayfly.discipline_registry import Discipline
 from mayfly.errors import MayflyError, given
+from mayfly.headers import UDP_HEADER_BYTES
 from mayfly.link_trace.files import read_trace
 from mayfly.scenario.scenario import Scenario, load_scenario
 from mayfly.simulate.run import Progress, RunResult, run_many, starting_in_time
@@ -229,12 +230,8 @@ def _with_datagrams(scenario: Scenario, datagram_bytes: int | None) -> Scenario:
     own = given.get(QUIC, {})
     if datagram_bytes is None or not {"preset", "mss"}.isdisjoint(own):
         return scenario
-    mss = datagram_bytes + UDP_HEADERS_BYTES - scenario.transport(QUIC).header
+    mss = datagram_bytes + UDP_HEADER_BYTES - scenario.transport(QUIC).header
     return scenario.override(transports={**given, QUIC: {**own, "mss": mss}})
-
-
-UDP_HEADERS_BYTES = 28
-"""Headers of IPv4 and UDP."""
 
 
 def _round_trip_s(rtt: str | float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -117,10 +118,8 @@ class Columns:
             return _mapped(path, values.dtype)
 
     def _new_file(self, folder: str, ending: str) -> str:
-        # Several tables may have their files there.
-        handle, path = tempfile.mkstemp(ending, "made-", folder)
-        os.close(handle)
-        return path
+        # Several tables may have their files there, which is this process's own.
+        return os.path.join(folder, f"made-{uuid.uuid4().hex}{ending}")
 
     @property
     def folder(self) -> tempfile.TemporaryDirectory[str] | None:

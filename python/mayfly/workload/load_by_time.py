@@ -40,6 +40,7 @@ def load_of(connections: pl.DataFrame, width_s: float) -> Floats:
 
     Examples
     --------
+    >>> import polars as pl
     >>> sent = {"opener_wire_bytes": [300, 100], "responder_wire_bytes": [0, 0]}
     >>> load_of(pl.DataFrame({"start_s": [0.0, 2.5], "end_s": [3.0, 2.5], **sent}), 1.0)
     array([100., 100., 200.])

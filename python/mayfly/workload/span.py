@@ -109,7 +109,7 @@ def span_sentence(counts: Mapping[str, Any]) -> str | None:
     --------
     >>> counts = {"span": {"begins_s": 1200.0, "ends_s": 1800.0}, "filtered": 75, "packets": 25}
     >>> print(span_sentence(counts))
-    from 20 min to 30 min after the first packet: 25 of 100 packets (25.0 %) count
+    from 1,200 s to 1,800 s after the first packet: 25 of 100 packets (25.0 %) count
     """
     span = counts.get("span")
     if span is None:

@@ -23,7 +23,7 @@ fn side(from_opener: bool) -> &'static str {
 
 impl Record for Connection {
     const TABLE: &'static str = "connections";
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
 
     fn columns() -> Vec<Column<Connection>> {
         let mut columns = head();
