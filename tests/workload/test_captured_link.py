@@ -167,7 +167,7 @@ def test_the_middle_of_a_connection_of_quic_is_probably_quic(tmp_path):
         (row,) = read_captures(middle).connections.filter(pl.col("responder_wire_bytes") > 1e6).rows(named=True)
         assert (row["quic"], row["quic_probably"]) == (False, known)
         if known:
-            # Who answers at the port of HTTP/3 is the server, whoever sent the first packet.
+            # Who answers at the port of HTTP/3 is the server, also where it sent the first packet.
             assert row["responder"] == "10.1.0.0" and row["responder_distinct_bytes"] > 2e6
     middle.write_bytes(header + b"".join(with_port(record, 443) for record in records[2000:]))
     found = replay_of(middle, "5mbit/2mbit", "100", internal=["10.2.0.0/16"])

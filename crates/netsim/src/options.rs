@@ -105,7 +105,7 @@ impl SegmentOptions {
     }
 }
 
-/// What a packet says beside its header: options of a segment, or frames of QUIC.
+/// Contents of a packet that its header does not hold: options of a segment, or frames of QUIC.
 #[derive(Clone, Copy)]
 pub(crate) struct Contents<'a> {
     pub(crate) options: Option<&'a SegmentOptions>,
@@ -153,7 +153,7 @@ impl Options {
         slot as u32 | QUIC
     }
 
-    /// What the packet with index `index` says beside its header.
+    /// Options or frames of the packet with index `index`.
     pub(crate) fn contents(&mut self, index: u32) -> Contents<'_> {
         let (options, frames) = (&mut self.slab, &mut self.frames);
         let place = (index & !QUIC) as usize;

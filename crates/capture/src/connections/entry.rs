@@ -197,7 +197,7 @@ impl Entry {
         None
     }
 
-    /// What a datagram brings beside its length.
+    /// Accounts a datagram of UDP: the handshake, data and round trips, where it is of QUIC.
     fn add_datagram(
         &mut self,
         datagram: &Datagram,

@@ -32,7 +32,7 @@ const FIRST_DATAGRAM_BYTES: u16 = 1200;
 const HTTPS: u16 = 443;
 
 // A connection whose beginning was not captured: five bits of each first byte are encrypted, the form of the header is not.
-/// Packets of an end from which on it tells ...
+/// Packets of an end from which on they are judged ...
 const LEAST_PACKETS: u16 = 16;
 /// ... in which five random bits take 13 values in the mean, and fewer than these once in 1000 times.
 const LEAST_VALUES: u32 = 8;
@@ -217,10 +217,10 @@ impl Flow {
         if self.begun {
             return Quic::Yes;
         }
-        let tells = |end: &&End| end.shorts >= LEAST_PACKETS;
+        let judged = |end: &&End| end.shorts >= LEAST_PACKETS;
         let random = |end: &End| end.values.count_ones() >= LEAST_VALUES;
         let others = |end: &End| end.others > end.shorts / OTHERS;
-        let likely = self.ends.iter().any(|end| tells(&end)) && self.ends.iter().filter(tells).all(random);
+        let likely = self.ends.iter().any(|end| judged(&end)) && self.ends.iter().filter(judged).all(random);
         if likely && !self.ends.iter().any(others) { Quic::Probably } else { Quic::No }
     }
 
@@ -502,13 +502,13 @@ mod tests {
         }
         assert!(found.len() > 12, "{found:?}");
         assert!(found.iter().all(|&(end, ms)| ms == if end == 0 { 10 } else { 30 }), "{found:?}");
-        // At random it tells nothing.
+        // A random bit gives no round trip.
         let mut flow = begun();
         for place in 0..400_u64 {
             let first = 0x40 | (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as u8;
             let end = (place % 2) as usize;
-            let told = flow.add(&short(first & 0x7f, 33), 33, end, place as i64 * MS, false, 0).rtt_ns;
-            assert!(told.is_none(), "{place}");
+            let rtt_ns = flow.add(&short(first & 0x7f, 33), 33, end, place as i64 * MS, false, 0).rtt_ns;
+            assert!(rtt_ns.is_none(), "{place}");
         }
     }
 

@@ -35,7 +35,7 @@ impl LongHeader {
         [LongHeader::None, LongHeader::Initial, LongHeader::Handshake, LongHeader::Again];
 }
 
-/// A message that whoever receives it answers at once, or such an answer.
+/// A message whose receiver answers it at once, or such an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// Which one: the same for both.

@@ -41,7 +41,7 @@ pub(crate) const PACKET_BITS: f64 = 8.0 * 1500.0;
 pub(crate) struct Tap {
     /// Least round-trip time between the tap and each address.
     bases_s: Vec<Option<f64>>,
-    /// The addresses, near and far, of which a handshake of QUIC tells that.
+    /// The addresses, near and far, whose least time comes from a handshake of QUIC.
     by_datagrams: [Vec<u32>; 2],
     /// Down and up.
     carried: [Carried; 2],
@@ -175,8 +175,8 @@ impl Link {
     }
 }
 
-/// Least round-trip time between the tap and each address that any connection tells: one of TCP or QUIC, an echo of ICMP, or
-/// a request of STUN; and whether a handshake of QUIC tells it.
+/// Least round-trip time between the tap and each address that any connection shows: one of TCP or QUIC, an echo of ICMP, or
+/// a request of STUN; and whether a handshake of QUIC shows it.
 fn least_round_trips(connections: &[Connection], ends: &Ends) -> (Vec<Option<f64>>, Vec<bool>) {
     let mut bases_s: Vec<Option<f64>> = vec![None; ends.addresses.len()];
     let mut by_quic = vec![false; ends.addresses.len()];
