@@ -179,7 +179,7 @@ def test_another_file_or_version_is_refused_in_one_line(tmp_path):
     for name, message in (
         ("other", "not a connection table"),
         ("of", "a table of flows, must be one of connections"),
-        ("old", "connection table of schema 1, must be 4: read the capture again"),
+        ("old", "connection table of schema 1, must be 5: read the capture again"),
         ("text", ""),
         ("missing", ""),
     ):
