@@ -46,7 +46,7 @@ pub(crate) fn datagrams(packets: &[Packet], paths: &[Path], all: bool) -> (Vec<D
     let (mut flows, mut bursts) = (Vec::new(), Vec::new());
     for own in packets.chunk_by(|first, second| first.connection == second.connection) {
         let Some(first) = own.first() else { continue };
-        if !all && paths[first.connection as usize].has_trains() {
+        if !all && paths[first.connection as usize].has_trains {
             continue;
         }
         for from_opener in [first.from_opener, !first.from_opener] {

@@ -25,6 +25,8 @@ pub(crate) struct Path {
     pub(crate) protocol: Protocol,
     /// UDP whose senders slow down: it is replayed by QUIC.
     pub(crate) quic: bool,
+    /// Its ends wait for each other.
+    pub(crate) has_trains: bool,
     /// First packet to first data packet.
     pub(crate) setup_s: Option<f64>,
     pub(crate) begun_s: f64,
@@ -37,13 +39,6 @@ pub(crate) struct Path {
     pub(crate) opener_up: bool,
     /// Data packets of the opener and of the responder were lost.
     pub(crate) lost: [bool; 2],
-}
-
-impl Path {
-    /// Whether its ends wait for each other.
-    pub(crate) fn has_trains(&self) -> bool {
-        self.protocol == Protocol::Tcp || self.quic
-    }
 }
 
 /// The paths of all connections.
@@ -61,6 +56,7 @@ pub(crate) fn paths(connections: &[Connection], ends: &Ends, near: &[bool]) -> V
     let path = |(row, connection): (usize, &Connection)| Path {
         protocol: connection.protocol,
         quic: connection.quic.is(),
+        has_trains: connection.has_trains(),
         setup_s: connection.setup_ns.map(seconds),
         begun_s: seconds(connection.start_ns),
         rtt_s: measured(connection),
@@ -96,6 +92,6 @@ fn known_round_trips(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Ve
 /// Round-trip time of the path of probes: the median over the TCP and QUIC connections whose own is known; None where none is.
 pub(crate) fn usual_round_trip(paths: &[Path], ends: &Ends, bases_s: &[Option<f64>]) -> Option<f64> {
     let found = known_round_trips(paths, ends, bases_s);
-    let own = paths.iter().zip(found).filter(|(path, _)| path.has_trains());
+    let own = paths.iter().zip(found).filter(|(path, _)| path.has_trains);
     median(&mut own.filter_map(|(_, rtt_s)| rtt_s).collect::<Vec<_>>())
 }

@@ -9,8 +9,11 @@ import typer
 from mayfly.cli import completion
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mayfly.comparison.comparison import Comparison
     from mayfly.scenario.scenario import Scenario
+    from mayfly.workload.span import Span
 
 ScenarioArgument = Annotated[
     str,
@@ -153,6 +156,21 @@ def reading_flows(flows: Path | None, tunnels: bool) -> AbstractContextManager[N
     if flows is None or not is_capture(flows):
         raise MayflyError("--tunnels: looks into the packets of a capture: give one by --flows")
     return read_as(tunnels=True, known=True)
+
+
+def spanned(captures: "Sequence[Path]", begin: str | None, end: str | None, busiest: str | None) -> "Span":
+    """The time of captures that counts, as ``--from``, ``--to`` and ``--busiest`` ask for it."""
+    from mayfly.workload.span import Span
+
+    if busiest is None:
+        return Span(begin, end)
+    from mayfly.errors import MayflyError
+    from mayfly.text.readable import printable
+    from mayfly.workload.load_by_time import busiest_span
+
+    if begin is not None or end is not None:
+        raise MayflyError(f"--busiest {printable(busiest)}: must be given without --from and --to")
+    return busiest_span(captures, busiest)
 
 
 def anonymizing(asked: bool, key: Path | None) -> bool | bytes:

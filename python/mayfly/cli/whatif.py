@@ -31,6 +31,7 @@ from mayfly.cli.options import (
     Tunnels,
     anonymizing,
     changes,
+    spanned,
     with_models,
 )
 from mayfly.cli.session import Session
@@ -134,18 +135,13 @@ def whatif(
     from mayfly.engines import engine as by_name
     from mayfly.errors import MayflyError
     from mayfly.workload.reading import read_as
-    from mayfly.workload.span import Span
 
     changed = changes(overrides, duration=duration, seed=seed, replications=replications)
     key = anonymizing(anonymize, anonymize_key)
     if key and interface is not None:
         raise MayflyError("--anonymize with -i: capture.pcap in the folder of the report would hold the real addresses")
     capture, told = captured(session, capture, interface, length, out)
-    span = Span(begin, end)
-    if busiest is not None:
-        from mayfly.workload.load_by_time import span_of
-
-        span = span_of([capture], begin, end, busiest)
+    span = spanned([capture], begin, end, busiest)
     with read_as(duplicates, tunnels, span=span), session.progress(f"whatif {capture.name}") as progress:
         result = run(
             capture,

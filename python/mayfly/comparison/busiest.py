@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import polars as pl
 
 from mayfly.text.readable import digits
-from mayfly.workload.load_by_time import load_of
+from mayfly.workload.load_by_time import busiest_of, load_of
 
 MINUTE_S = 60.0
 LONG_S, MANY = 1800.0, 1_000_000
@@ -46,11 +45,10 @@ def busiest_sentence(connections: pl.DataFrame, span_s: float) -> str | None:
     if span_s <= minutes * MINUTE_S or (span_s < LONG_S and connections.height < MANY):
         return None
     load = load_of(connections, MINUTE_S)
-    sums = np.convolve(load, np.ones(minutes), "valid") if len(load) >= minutes else load[:1]
-    begin = int(np.argmax(sums))
-    if not sums[begin]:
+    begin, carried = busiest_of(load, minutes)
+    if not carried:
         return None
     has, begins = (f"{minutes} minutes have", "begin") if minutes > 1 else ("minute has", "begins")
-    share = digits(100 * float(sums[begin] / load.sum()))
+    share = digits(100 * carried / float(load.sum()))
     asks = f"--from {begin}min --to {begin + minutes}min asks of {'these' if minutes > 1 else 'it'} alone"
     return f"Its busiest {has} {share} % of the bytes and {begins} {begin} min in: {asks}"

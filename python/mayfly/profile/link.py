@@ -324,22 +324,15 @@ def link_guess(frame: Table, traffic: Traffic) -> LinkGuess:
         own, its = plateaus[DIRECTIONS.index(one)], plateaus[DIRECTIONS.index(other)]
         if own is None or its is None or guesses[other].rate_bps is None:
             continue
-        if own.rate_bps < its.rate_bps and _packet_bytes(table, traffic.near, one) <= ACKNOWLEDGES and own.follows(its):
+        if (
+            own.rate_bps < its.rate_bps
+            and sent_by_tcp(table, traffic.near, one).packet_bytes <= ACKNOWLEDGES
+            and own.follows(its)
+        ):
             held = f"the load stays at {rate_text(own.rate_bps)} while {other} is full"
             why = f"{held}: most of its packets only acknowledge what comes there"
             guesses[one] = DirectionGuess(one, guesses[one].busiest_bps, lost=guesses[one].lost, why=why)
     return LinkGuess(guesses["down"], guesses["up"])
-
-
-def _packet_bytes(table: Columns, near: frozenset[str], direction: str) -> float:
-    """Mean length of the packets of a direction, bytes; infinite without any."""
-    opener_near = opener_is_near(table, near)
-    sums = {"wire_bytes": 0, "packets": 0}
-    for end in ("opener", "responder"):
-        sent = opener_near == ((end == "opener") == (direction == "up"))
-        for name in sums:
-            sums[name] += int(table[f"{end}_{name}"][sent].sum())
-    return sums["wire_bytes"] / sums["packets"] if sums["packets"] else float("inf")
 
 
 @dataclass(frozen=True)
@@ -352,7 +345,7 @@ class _Plateau:
     by_acks: bool
 
     def follows(self, other: _Plateau) -> bool:
-        """Whether nearly all of its time is that of another one."""
+        """Whether most of its time is that of another one."""
         middles_s = (self.windows.windows + 0.5) * self.width_s
         at = np.floor(middles_s / other.width_s).astype(np.int64)
         return float(np.isin(at, other.windows.windows).mean()) >= MEANWHILE
@@ -509,7 +502,7 @@ def _median(values: Floats) -> float:
 
 @dataclass(frozen=True)
 class Sent:
-    """What TCP sent in one direction.
+    """What TCP sent in one direction, and how long its packets are.
 
     Parameters
     ----------
@@ -521,12 +514,15 @@ class Sent:
         Bytes of IP packets over those of payload.
     tcp_share : float
         TCP's share of the bytes of the direction.
+    packet_bytes : float
+        Mean length of all packets of the direction, TCP or not; infinite without any.
     """
 
     again: float | None
     lost_after: float
     wire_over_payload: float
     tcp_share: float
+    packet_bytes: float
 
 
 def sent_by_tcp(frame: Table, near: frozenset[str], direction: str) -> Sent:
@@ -550,10 +546,11 @@ def sent_by_tcp(frame: Table, near: frozenset[str], direction: str) -> Sent:
     table = columns_of(frame)
     tcp, opener_near = table.words("protocol").are("tcp"), opener_is_near(table, near)
     sums = dict.fromkeys(names, 0)
-    whole = 0
+    whole = packets = 0
     for end in ends:
         sent = opener_near == ((end == "opener") == (direction == "up"))
         whole += int(table[f"{end}_wire_bytes"][sent].sum())
+        packets += int(table[f"{end}_packets"][sent].sum())
         for name in names:
             sums[name] += int(table[f"{end}_{name}"][sent & tcp].sum())
     data = sums["data_packets"]
@@ -562,6 +559,7 @@ def sent_by_tcp(frame: Table, near: frozenset[str], direction: str) -> Sent:
         min(sums["retransmits"] / data, 1.0) if data else 0.0,
         sums["wire_bytes"] / sums["payload_bytes"] if sums["payload_bytes"] else 1.0,
         sums["wire_bytes"] / whole if whole else 0.0,
+        whole / packets if packets else float("inf"),
     )
 
 

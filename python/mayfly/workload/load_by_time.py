@@ -62,26 +62,44 @@ def load_of(connections: pl.DataFrame, width_s: float) -> Floats:
     return load + np.cumsum(change)[:count]
 
 
+def busiest_of(load: Floats, bins: int) -> tuple[int, float]:
+    """The busiest time of so many bins.
+
+    Parameters
+    ----------
+    load : ndarray, shape (n_bins,)
+        Of :func:`load_of`.
+    bins : int
+        From 1; all of them where there are fewer.
+
+    Returns
+    -------
+    int, float
+        Number of its first bin, and its bytes.
+
+    Examples
+    --------
+    >>> busiest_of(np.array([1.0, 5.0, 3.0, 0.0]), 2), busiest_of(np.array([1.0, 2.0]), 10)
+    ((1, 8.0), (0, 3.0))
+    """
+    sums = np.convolve(load, np.ones(min(bins, len(load))), "valid")
+    begin = int(np.argmax(sums))
+    return begin, float(sums[begin])
+
+
 PARTS = 20
 """Of the busiest time asked for: it begins at a multiple of one of so many parts of it."""
 
 
-def span_of(
-    captures: Sequence[str | os.PathLike[str]],
-    begin: str | None = None,
-    end: str | None = None,
-    busiest: str | None = None,
-) -> Span:
-    """The time of captures that counts, as a command is asked for it.
+def busiest_span(captures: Sequence[str | os.PathLike[str]], lasting: str) -> Span:
+    """The busiest time of captures, found in a reading of its own.
 
     Parameters
     ----------
     captures : sequence of path
         That are read as one.
-    begin, end : str, optional
-        As of :class:`mayfly.workload.span.Span`.
-    busiest : str, optional
-        How long the busiest time is that counts, such as ``10min``; found in a reading of its own.
+    lasting : str
+        How long it is, such as ``10min``.
 
     Returns
     -------
@@ -90,19 +108,13 @@ def span_of(
     Raises
     ------
     MayflyError
-        A length and times, a length of 0, the standard input, which cannot be read twice, or no capture.
+        A length of 0, the standard input, which cannot be read twice, or no capture.
     """
-    if busiest is None:
-        return Span(begin, end)
-    if begin is not None or end is not None:
-        raise MayflyError(f"--busiest {printable(busiest)}: must be given without --from and --to")
-    width_s = quantity.seconds(busiest, "--busiest")
+    width_s = quantity.seconds(lasting, "--busiest")
     if not width_s > 0:
-        raise MayflyError(f"--busiest {printable(busiest)}: must be longer than 0")
+        raise MayflyError(f"--busiest {printable(lasting)}: must be longer than 0")
     paths = [os.fspath(path) for path in captures]
     if "-" in paths:
         raise MayflyError("--busiest: needs a file: the standard input is read once")
-    load = load_of(read_captures(paths).connections, width_s / PARTS)
-    sums = np.convolve(load, np.ones(min(PARTS, len(load))), "valid")
-    begin_s = int(np.argmax(sums)) * width_s / PARTS
-    return Span(f"{begin_s!r}s", f"{begin_s + width_s!r}s")
+    begin, _ = busiest_of(load_of(read_captures(paths).connections, width_s / PARTS), PARTS)
+    return Span(*(f"{at * width_s / PARTS!r}s" for at in (begin, begin + PARTS)))

@@ -40,7 +40,7 @@ class Span:
         """Whether not all of the capture counts."""
         return (self.begin, self.end) != (None, None)
 
-    def within(self, paths: Sequence[str]) -> tuple[int, int]:
+    def within(self, paths: Sequence[str]) -> tuple[int, int, int]:
         """When it begins and ends in captures.
 
         Parameters
@@ -50,8 +50,8 @@ class Span:
 
         Returns
         -------
-        int, int
-            ns since 1970, the second one excluded.
+        int, int, int
+            The first packet, begin and end, ns since 1970, the end excluded.
 
         Raises
         ------
@@ -59,18 +59,18 @@ class Span:
             The standard input, which cannot be read twice, no such time, or an end before the beginning; one line.
         """
         if "-" in paths:
-            raise MayflyError("--from, --to, --busiest: need a file: the standard input is read once")
+            raise MayflyError("--from, --to: need a file: the standard input is read once")
         try:
             first_ns = _native.first_packet_ns(list(paths))
         except ValueError as error:
             raise MayflyError(" ".join(str(error).split())) from None
         if first_ns is None:
-            return 0, 1
+            return 0, 0, 1
         begin_ns = first_ns if self.begin is None else _time_ns(self.begin, "--from", first_ns)
         end_ns = LATEST_NS if self.end is None else _time_ns(self.end, "--to", first_ns)
         if end_ns <= begin_ns:
             raise MayflyError(f"--to {self.end}: must be after --from, {self.begin or 'the first packet'}")
-        return begin_ns, end_ns
+        return first_ns, begin_ns, end_ns
 
 
 def _time_ns(text: str, option: str, first_ns: int) -> int:
@@ -169,8 +169,7 @@ def span_ns(paths: Sequence[str]) -> list[int] | None:
     asked = _ASKED.get()
     if asked is None or asked.span is None:
         return None
-    begin_ns, end_ns = asked.span.within(paths)
-    first_ns = _native.first_packet_ns(list(paths)) or 0
+    first_ns, begin_ns, end_ns = asked.span.within(paths)
     ends_s = None if end_ns == LATEST_NS else (end_ns - first_ns) / _NS
     asked.counted = {"begins_s": (begin_ns - first_ns) / _NS, "ends_s": ends_s}
     return [begin_ns, end_ns]

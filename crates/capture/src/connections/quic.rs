@@ -69,9 +69,6 @@ impl Quic {
     pub fn is(self) -> bool {
         self != Quic::No
     }
-
-    /// Names, in the order of the variants.
-    pub const NAMES: [&'static str; 3] = ["no", "yes", "probably"];
 }
 
 #[derive(Clone, Copy, Debug)]

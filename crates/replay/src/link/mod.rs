@@ -19,7 +19,7 @@ pub(crate) use crate::link::carried::{BUSY, FULL, Load};
 use crate::link::carried::{Carried, NEAR_S};
 pub(crate) use crate::link::queue::Queue;
 use crate::link::queue::window_of;
-use crate::link::shared::{Met, Side};
+use crate::link::shared::{Met, SHORTEST_S, Side};
 use crate::numbers::{mean_median, seconds};
 use crate::rates::Rates;
 use hosts::Ends;
@@ -31,8 +31,6 @@ const SHARED_PACKETS: f64 = 5.0;
 const BURST_S: f64 = 0.02;
 /// Bits of a datagram of a handshake of QUIC, which are padded to 1200 bytes (RFC 9000, 14.1).
 const INITIAL_BITS: f64 = 8.0 * 1228.0;
-/// No path is shorter, s.
-const SHORTEST_S: f64 = 1e-4;
 /// Bits of a full packet.
 pub(crate) const PACKET_BITS: f64 = 8.0 * 1500.0;
 

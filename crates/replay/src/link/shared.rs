@@ -5,7 +5,7 @@ use crate::link::queue::{BIN_S, Queue, window_of};
 use crate::numbers::mean_median;
 
 /// No path is shorter, s.
-const SHORTEST_S: f64 = 1e-4;
+pub(crate) const SHORTEST_S: f64 = 1e-4;
 /// The paths are found in turn from each other; after so many rounds nothing moves.
 const ROUNDS: usize = 3;
 /// The least round trips to an address that are looked at.

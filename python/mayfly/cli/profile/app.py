@@ -17,6 +17,7 @@ from mayfly.cli.options import (
     Filter,
     Tunnels,
     anonymizing,
+    spanned,
 )
 from mayfly.cli.profile.options import AsJson, Captures, Certificates, Cluster, Internal, Quiet, Shards, Workers
 from mayfly.cli.session import Session
@@ -100,7 +101,6 @@ def captures(
 ) -> None:
     """Profile captures; the name may be left out."""
     from mayfly.workload.reading import read_as
-    from mayfly.workload.span import Span
 
     session = Session(as_json, quiet, out, assets)
     sharding = None
@@ -110,11 +110,7 @@ def captures(
         sharding = sharding_of(workers, cluster, certificates, shards)
     sources: dict[str, Any] = {"internal": internal, "hosts": hosts, "model": roles, "sharding": sharding}
     sources |= {"filter": filter, "anonymize": anonymizing(anonymize, anonymize_key)}
-    span = Span(begin, end)
-    if busiest is not None:
-        from mayfly.workload.load_by_time import span_of
-
-        span = span_of(captures, begin, end, busiest)
+    span = spanned(captures, begin, end, busiest)
     if connections:
         from mayfly.profile.listed import listed
 
