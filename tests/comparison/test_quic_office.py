@@ -37,7 +37,7 @@ def test_the_link_is_full_as_long(offices, tmp_path):
     asked = ("--internal", "10.10.0.0/24", "--bootstrap", "0", "--out", tmp_path / "out", "--json")
     tcp, quic = (mayfly_here("profile", path, *asked).document["link"]["guess"] for path in offices)
     for way in ("down", "up"):
-        assert quic[way]["rate_bps"] == pytest.approx(tcp[way]["rate_bps"], rel=0.03)
+        assert quic[way]["rate_bps"] == pytest.approx(tcp[way]["rate_bps"], rel=0.02)
         assert quic[way]["full_s"] == pytest.approx(tcp[way]["full_s"], rel=0.1)
         assert quic[way]["wait_s"] == pytest.approx(tcp[way]["wait_s"], rel=0.2)
 
